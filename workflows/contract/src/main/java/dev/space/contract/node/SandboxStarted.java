@@ -1,0 +1,14 @@
+package dev.space.contract.node;
+
+import java.util.Map;
+
+/**
+ * A sandbox runs and has thawed, which is the point of no return of its operation.
+ *
+ * @param engine name of the engine, for instance {@code qemu}
+ * @param rung how it was made: {@code hot}, {@code prepared}, {@code cold} or {@code boot}
+ * @param memoryLost true when only the disk could be used although memory was asked for
+ * @param phaseMicros time of each phase in microseconds, by name
+ */
+public record SandboxStarted(
+        String engine, String rung, boolean memoryLost, Map<String, Long> phaseMicros) {}

@@ -1,0 +1,12 @@
+package dev.space.contract.node;
+
+import dev.space.model.Fence;
+import dev.space.model.OperationId;
+import dev.space.model.SessionId;
+
+/**
+ * Who asks a node for a step. The node persists the highest fence it has seen for the session and
+ * answers {@code STALE_FENCE} to a lower one; a retry finds by the operation's id what its first
+ * attempt made.
+ */
+public record StepRef(SessionId session, OperationId operation, Fence fence) {}
