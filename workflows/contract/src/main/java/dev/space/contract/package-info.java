@@ -1,4 +1,6 @@
-/** What workflows, activities and their callers agree on: interfaces, payload records, queue names. */
+/**
+ * What workflows, activities and their callers agree on: interfaces, payload records, queue names.
+ */
 @NullMarked
 package dev.space.contract;
 

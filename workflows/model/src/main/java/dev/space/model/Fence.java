@@ -34,7 +34,9 @@ public record Fence(long epoch, long number, long attempt) implements Comparable
         return (long) step * STEP_ATTEMPTS_MAX + Math.min(activityAttempt, STEP_ATTEMPTS_MAX - 1);
     }
 
-    /** True when this fence is lower than what was already seen, so that the call must be refused. */
+    /**
+     * True when this fence is lower than what was already seen, so that the call must be refused.
+     */
     public boolean isStaleAgainst(Fence highestSeen) {
         return compareTo(highestSeen) < 0;
     }

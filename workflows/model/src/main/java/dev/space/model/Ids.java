@@ -3,7 +3,9 @@ package dev.space.model;
 import java.util.Arrays;
 import java.util.regex.Pattern;
 
-/** Makes and checks the text of ids. Randomness is passed in, so that workflows stay deterministic. */
+/**
+ * Makes and checks the text of ids. Randomness is passed in, so that workflows stay deterministic.
+ */
 public final class Ids {
 
     /** Random bytes in one id: 128 bits, so that two never meet. */

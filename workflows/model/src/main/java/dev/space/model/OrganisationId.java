@@ -1,6 +1,9 @@
 package dev.space.model;
 
-/** Id of an organisation, which owns projects. Format: {@code org_} and 26 lower-case base-32 characters. */
+/**
+ * Id of an organisation, which owns projects. Format: {@code org_} and 26 lower-case base-32
+ * characters.
+ */
 public record OrganisationId(String value) implements Id {
 
     /** What every id of this kind starts with. */

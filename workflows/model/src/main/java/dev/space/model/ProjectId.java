@@ -1,6 +1,9 @@
 package dev.space.model;
 
-/** Id of a project; sessions belong to exactly one. Format: {@code prj_} and 26 lower-case base-32 characters. */
+/**
+ * Id of a project; sessions belong to exactly one. Format: {@code prj_} and 26 lower-case base-32
+ * characters.
+ */
 public record ProjectId(String value) implements Id {
 
     /** What every id of this kind starts with. */

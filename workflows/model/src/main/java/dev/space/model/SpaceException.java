@@ -2,7 +2,9 @@ package dev.space.model;
 
 import org.jspecify.annotations.Nullable;
 
-/** A failure with its code from the catalogue and a detail that names the cause and the next step. */
+/**
+ * A failure with its code from the catalogue and a detail that names the cause and the next step.
+ */
 public final class SpaceException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -4,9 +4,9 @@ import io.temporal.activity.ActivityInterface;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lifecycle steps of a node, served on {@code node.<id>}. The node's gRPC API has the same steps
- * for calls that must not wait for a queue. Every step is idempotent and fenced. A failure is an
- * {@code ApplicationFailure} whose type is the name of an {@link dev.space.model.ErrorCode}.
+ * The lifecycle steps of a node, served on {@code node.<id>}. The node's gRPC API has the same
+ * steps for calls that must not wait for a queue. Every step is idempotent and fenced. A failure is
+ * an {@code ApplicationFailure} whose type is the name of an {@link dev.space.model.ErrorCode}.
  */
 @ActivityInterface
 public interface NodeActivities {

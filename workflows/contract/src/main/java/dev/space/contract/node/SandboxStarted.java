@@ -9,6 +9,12 @@ import java.util.Map;
  * @param rung how it was made: {@code hot}, {@code prepared}, {@code cold} or {@code boot}
  * @param memoryLost true when only the disk could be used although memory was asked for
  * @param phaseMicros time of each phase in microseconds, by name
+ * @param attempt attempt of the start that made this VM; an attempt that finds it running answers
+ *     the earlier one's, because reports of its exit carry that
  */
 public record SandboxStarted(
-        String engine, String rung, boolean memoryLost, Map<String, Long> phaseMicros) {}
+        String engine,
+        String rung,
+        boolean memoryLost,
+        Map<String, Long> phaseMicros,
+        long attempt) {}

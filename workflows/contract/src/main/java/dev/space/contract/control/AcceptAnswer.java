@@ -1,0 +1,27 @@
+package dev.space.contract.control;
+
+import dev.space.contract.session.DeadlinePolicy;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of an acceptance.
+ *
+ * @param accepted false: nothing was written, {@code error} says why
+ * @param number number of the operation
+ * @param epoch the new epoch of a start operation, else the session's current one
+ * @param node the chosen node; null when none was asked for or, with {@code error} NO_CAPACITY and
+ *     {@code accepted}, none has room
+ * @param tombstone the DESTROY that refused this operation
+ * @param deadline the row's deadline when {@code onlyIfDeadlinePassed} did not hold
+ */
+public record AcceptAnswer(
+        boolean accepted,
+        long number,
+        long epoch,
+        @Nullable String node,
+        @Nullable ErrorCode error,
+        String detail,
+        @Nullable OperationId tombstone,
+        @Nullable DeadlinePolicy deadline) {}

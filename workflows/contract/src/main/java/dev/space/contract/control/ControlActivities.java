@@ -1,0 +1,49 @@
+package dev.space.contract.control;
+
+import dev.space.contract.session.SessionRecord;
+import dev.space.model.SessionId;
+import io.temporal.activity.ActivityInterface;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session's rows. The workflow runs these as local activities, so each is one short
+ * transaction. All are repeatable: the same request gives the same answer and changes nothing the
+ * second time. A refusal is part of the answer; an {@code ApplicationFailure} (type: an {@link
+ * dev.space.model.ErrorCode} name) means that the database could not be asked, and is tried again.
+ */
+@ActivityInterface
+public interface ControlActivities {
+
+    /**
+     * One conditional write: the row REQUESTED → ACCEPTED (or inserted ACCEPTED, when automatic),
+     * its number, the desired state, and for a start operation the next epoch. Asking twice gives
+     * the same number and epoch. Refused when a tombstone is set, unless the operation is DESTROY.
+     */
+    AcceptAnswer acceptOperation(AcceptOperation request);
+
+    /**
+     * Gives up a node and takes another under a new epoch, in one statement which also writes the
+     * new node down. Unless the old node acknowledged its fence, its lease must be over.
+     */
+    MoveAnswer moveOperation(MoveOperation request);
+
+    /** Lists snapshots that were published; knows them by id. Fenced as {@link #commit}. */
+    CommitAnswer recordSnapshots(RecordSnapshots request);
+
+    /**
+     * Writes the session's observed state and ends the operation with those that joined it, in one
+     * transaction. Refused, unwritten, when a higher (number, attempt) was there, the operation is
+     * not ACCEPTED, or a tombstone is set and this is not DESTROY. Writing DESTROYED ends every
+     * open row of the session and inserts the cleanup_owed rows.
+     */
+    CommitAnswer commit(CommitOperation request);
+
+    /** Ends rows that changed nothing: refused, already so, waited in vain. Ended rows stay. */
+    void endOperations(EndOperations request);
+
+    /** The record as the rows tell it, for a workflow that starts again; null without a row. */
+    @Nullable LoadedSession loadSession(SessionId session);
+
+    /** What a workflow that starts again continues from. */
+    record LoadedSession(SessionRecord record, dev.space.model.@Nullable OperationId tombstone) {}
+}

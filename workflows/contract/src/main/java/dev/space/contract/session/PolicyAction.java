@@ -1,0 +1,7 @@
+package dev.space.contract.session;
+
+/** What a policy does when its time has come. */
+public enum PolicyAction {
+    PAUSE,
+    DESTROY
+}

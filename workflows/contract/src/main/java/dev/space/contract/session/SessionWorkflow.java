@@ -1,0 +1,61 @@
+package dev.space.contract.session;
+
+import io.temporal.workflow.QueryMethod;
+import io.temporal.workflow.SignalMethod;
+import io.temporal.workflow.UpdateMethod;
+import io.temporal.workflow.WorkflowInterface;
+import io.temporal.workflow.WorkflowMethod;
+
+/**
+ * One entity workflow per session, on {@link dev.space.contract.TaskQueues#CONTROL}. Start it with
+ * REJECT_DUPLICATE (the reconciler alone may use ALLOW_DUPLICATE, with {@code restored} set). The
+ * update id of {@code create}, {@code submit} and {@code destroy} is the operation's id, so that
+ * sending one again is harmless.
+ */
+@WorkflowInterface
+public interface SessionWorkflow {
+
+    @WorkflowMethod
+    void run(SessionStart start);
+
+    /**
+     * Update-With-Start. Answers when the session runs or its creation failed; on a tombstone, with
+     * GONE while the workflow destroys the session.
+     */
+    @UpdateMethod
+    CommandAnswer create(SubmitCommand request);
+
+    /**
+     * Answers once the command is accepted, joined, already so, waiting for another operation, or
+     * refused; how it ends is written to the operation's row.
+     */
+    @UpdateMethod
+    CommandAnswer submit(SubmitCommand request);
+
+    /**
+     * Update-With-Start, because the workflow may have no run yet. The tombstone must have been
+     * written before. Answers once DESTROY is accepted.
+     */
+    @UpdateMethod
+    CommandAnswer destroy(SubmitCommand request);
+
+    /**
+     * The node reported the end of a VM. Reports of another start than the current one do nothing.
+     */
+    @SignalMethod
+    void vmExited(VmExit exit);
+
+    @SignalMethod
+    void nodeChanged(NodeChange change);
+
+    /** The idle policy's time is over. */
+    @SignalMethod
+    void idle(IdleReport report);
+
+    /** The deadline in the row was changed; the row stays the truth and is asked again when due. */
+    @SignalMethod
+    void deadlineChanged(DeadlinePolicy deadline);
+
+    @QueryMethod
+    SessionRecord record();
+}
