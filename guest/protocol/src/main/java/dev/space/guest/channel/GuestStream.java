@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GuestStream implements AutoCloseable {
 
+    // Never compared or shared: the array goes to the one reader.
+    @SuppressWarnings("ArrayRecordComponent")
     private record Item(@Nullable Reply reply, byte[] data, int cost) {}
 
     private static final byte[] NO_DATA = {};
