@@ -1,0 +1,245 @@
+package dev.space.store;
+
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/** Nodes: registration, lease, what they have, and their numbered reports. */
+@Singleton
+public class NodeStore {
+    private final Db db;
+
+    @Inject
+    public NodeStore(Db db) {
+        this.db = db;
+    }
+
+    /** A template that a node has, with the sizes whose start snapshot is ready. */
+    public record Template(String digest, String name, List<String> sizesReady) {}
+
+    /** What a node says of itself when it starts. */
+    public record Registration(
+            String id,
+            String apiAddress,
+            String engine,
+            String enginesJson,
+            String version,
+            long memoryBytes,
+            long diskBytes,
+            int slots,
+            List<Template> templates) {}
+
+    /** A session that a node may run, and under which epoch (rule 9). */
+    public record SessionEpoch(String session, long epoch) {}
+
+    /** One audit record of a node. */
+    public record Audit(
+            String session,
+            long epoch,
+            String actor,
+            String action,
+            String object,
+            String outcome,
+            Instant at) {}
+
+    /** Registers the node, or registers it again with what it has now. */
+    public void register(Registration node, Duration lease) {
+        db.inTransaction(tx -> {
+            tx.update(
+                    """
+                    INSERT INTO nodes (id, api_address, engine, engines, version,
+                        memory_bytes, memory_free_bytes, disk_bytes, disk_free_bytes,
+                        slots, slots_free, lease_until)
+                    VALUES (?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?,
+                        now() + ?::bigint * interval '1 millisecond')
+                    ON CONFLICT (id) DO UPDATE SET api_address = EXCLUDED.api_address,
+                        engine = EXCLUDED.engine, engines = EXCLUDED.engines,
+                        version = EXCLUDED.version,
+                        memory_bytes = EXCLUDED.memory_bytes,
+                        disk_bytes = EXCLUDED.disk_bytes, slots = EXCLUDED.slots,
+                        lease_until = EXCLUDED.lease_until, registered_at = now()
+                    """,
+                    node.id(),
+                    node.apiAddress(),
+                    node.engine(),
+                    node.enginesJson(),
+                    node.version(),
+                    node.memoryBytes(),
+                    node.memoryBytes(),
+                    node.diskBytes(),
+                    node.diskBytes(),
+                    node.slots(),
+                    node.slots(),
+                    lease.toMillis());
+            writeTemplates(tx, node.id(), node.templates());
+            return true;
+        });
+    }
+
+    /**
+     * Renews the lease and answers what the node may run; empty for a node that must register.
+     * Writes the node's row, on which giving up a node waits (rule 8).
+     */
+    public Optional<List<SessionEpoch>> renew(
+            String node,
+            long memoryFreeBytes,
+            long diskFreeBytes,
+            int slotsFree,
+            List<Template> templates,
+            Duration lease) {
+        return db.inTransaction(tx -> {
+            int renewed =
+                    tx.update(
+                            "UPDATE nodes SET lease_until = now() + ?::bigint * interval"
+                                    + " '1 millisecond', memory_free_bytes = ?,"
+                                    + " disk_free_bytes = ?, slots_free = ? WHERE id = ?",
+                            lease.toMillis(),
+                            memoryFreeBytes,
+                            diskFreeBytes,
+                            slotsFree,
+                            node);
+            if (renewed == 0) {
+                return Optional.<List<SessionEpoch>>empty();
+            }
+            writeTemplates(tx, node, templates);
+            return Optional.of(
+                    tx.all(
+                            "SELECT id, epoch FROM sessions WHERE node_id = ?"
+                                    + " AND state <> 'DESTROYED'",
+                            row -> new SessionEpoch(row.getString(1), row.getLong(2)),
+                            node));
+        });
+    }
+
+    /** Sorted by digest, so that two nodes that report at once never lock each other out. */
+    private static void writeTemplates(Db.Tx tx, String node, List<Template> templates)
+            throws SQLException {
+        List<Template> sorted =
+                templates.stream().sorted(Comparator.comparing(Template::digest)).toList();
+        for (Template template : sorted) {
+            tx.update(
+                    "INSERT INTO templates (digest, name) VALUES (?, ?) ON CONFLICT (digest)"
+                            + " DO UPDATE SET name = EXCLUDED.name, reported_at = now() WHERE"
+                            + " templates.name <> EXCLUDED.name",
+                    template.digest(),
+                    template.name());
+            tx.update(
+                    "INSERT INTO node_templates (node_id, digest, sizes_ready) VALUES (?, ?, ?)"
+                            + " ON CONFLICT (node_id, digest) DO UPDATE SET sizes_ready ="
+                            + " EXCLUDED.sizes_ready WHERE node_templates.sizes_ready <>"
+                            + " EXCLUDED.sizes_ready",
+                    node,
+                    template.digest(),
+                    template.sizesReady().toArray(String[]::new));
+        }
+        tx.update(
+                "DELETE FROM node_templates WHERE node_id = ? AND NOT (digest = ANY (?))",
+                node,
+                sorted.stream().map(Template::digest).toArray(String[]::new));
+    }
+
+    /** Highest report that was taken in; empty for a node that nobody knows. */
+    public Optional<Long> reportSequence(String node) {
+        return db.inTransaction(tx ->
+                tx.first(
+                        "SELECT report_sequence FROM nodes WHERE id = ?",
+                        row -> row.getLong(1),
+                        node));
+    }
+
+    /**
+     * Takes audit records in and moves the node's sequence on, in one transaction: a batch that is
+     * sent again writes nothing. Records of sessions that nobody knows are kept without project.
+     *
+     * @param sequences sequence of each record, ascending
+     */
+    public long takeReports(String node, List<Audit> audits, LongStream sequences, long upTo) {
+        long[] numbers = sequences.toArray();
+        return db.inTransaction(tx -> {
+            Optional<Long> seen =
+                    tx.first(
+                            "SELECT report_sequence FROM nodes WHERE id = ? FOR UPDATE",
+                            row -> row.getLong(1),
+                            node);
+            if (seen.isEmpty()) {
+                return 0L;
+            }
+            for (int i = 0; i < numbers.length; i++) {
+                if (numbers[i] > seen.get()) {
+                    insertAudit(tx, node, audits.get(i));
+                }
+            }
+            long now = Math.max(seen.get(), upTo);
+            tx.update("UPDATE nodes SET report_sequence = ? WHERE id = ?", now, node);
+            return now;
+        });
+    }
+
+    private static void insertAudit(Db.Tx tx, String node, Audit audit) throws SQLException {
+        tx.update(
+                """
+                INSERT INTO events (project_id, session_id, actor, action, object, outcome, epoch,
+                    node_id, at)
+                VALUES ((SELECT project_id FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                audit.session(),
+                audit.session(),
+                audit.actor(),
+                audit.action(),
+                audit.object(),
+                audit.outcome(),
+                audit.epoch(),
+                node,
+                audit.at());
+    }
+
+    /** Where a node's API is, while its row exists. */
+    public Optional<String> address(String node) {
+        return db.inTransaction(tx ->
+                tx.first(
+                        "SELECT api_address FROM nodes WHERE id = ?",
+                        row -> row.getString(1),
+                        node));
+    }
+
+    /** The newest digest that a name stands for on a node that is alive, or anywhere. */
+    public Optional<String> templateDigest(String name) {
+        return db.inTransaction(tx ->
+                tx.first(
+                        """
+                        SELECT t.digest FROM templates t
+                        LEFT JOIN node_templates m ON m.digest = t.digest
+                        LEFT JOIN nodes n ON n.id = m.node_id AND n.lease_until > now()
+                        WHERE t.name = ?
+                        ORDER BY (n.id IS NULL), t.reported_at DESC LIMIT 1
+                        """,
+                        row -> row.getString(1),
+                        name));
+    }
+
+    /** Names of all published templates. */
+    public List<String> templateNames() {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT DISTINCT name FROM templates ORDER BY name LIMIT 1000",
+                        row -> row.getString(1)));
+    }
+
+    /** Last activity of a session, for the idle policy; never moves back. */
+    public void activity(String session, long epoch, @Nullable Instant at) {
+        db.inTransaction(tx ->
+                tx.update(
+                        "UPDATE sessions SET last_active_at = greatest(last_active_at, ?)"
+                                + " WHERE id = ? AND epoch = ?",
+                        at,
+                        session,
+                        epoch));
+    }
+}

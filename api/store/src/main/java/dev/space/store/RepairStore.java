@@ -1,0 +1,197 @@
+package dev.space.store;
+
+import dev.space.model.Fence;
+import dev.space.model.OperationId;
+import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
+import dev.space.model.SnapshotKind;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What the reconciler looks for. Every claim moves a time in the row under SKIP LOCKED, so that any
+ * number of instances share the work and none does it twice at once.
+ */
+@Singleton
+public class RepairStore {
+    private final Db db;
+
+    @Inject
+    public RepairStore(Db db) {
+        this.db = db;
+    }
+
+    /** A clean-up that a node owes. */
+    public record Owed(
+            SessionId session, String node, OperationId operation, Fence fence, int tries) {}
+
+    /** REQUESTED rows that nobody sent for a while; claiming them counts as sending. */
+    public List<OperationRow> claimRequested(Duration older, int max) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "UPDATE operations SET sent_at = now() WHERE id IN (SELECT id FROM"
+                                + " operations WHERE state = 'REQUESTED' AND sent_at < now() -"
+                                + " ?::bigint * interval '1 millisecond' ORDER BY sent_at LIMIT"
+                                + " ? FOR UPDATE SKIP LOCKED) RETURNING "
+                                + OperationRow.COLUMNS,
+                        OperationRow::read,
+                        older.toMillis(),
+                        max));
+    }
+
+    /** Clean-ups that are due; the next try is put off, further each time. */
+    public List<Owed> claimOwed(int max) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        """
+                        UPDATE cleanup_owed SET tries = tries + 1, attempt = attempt + 1,
+                            next_try_at = now()
+                                + least(300, 5 * (tries + 1)) * interval '1 second'
+                        WHERE (session_id, node_id) IN (SELECT session_id, node_id
+                            FROM cleanup_owed WHERE next_try_at <= now()
+                            ORDER BY next_try_at LIMIT ? FOR UPDATE SKIP LOCKED)
+                        RETURNING session_id, node_id, operation_id, epoch, number,
+                            attempt, tries
+                        """,
+                        row ->
+                                new Owed(
+                                        new SessionId(row.getString("session_id")),
+                                        row.getString("node_id"),
+                                        new OperationId(row.getString("operation_id")),
+                                        new Fence(
+                                                row.getLong("epoch"),
+                                                row.getLong("number"),
+                                                row.getLong("attempt")),
+                                        row.getInt("tries")),
+                        max));
+    }
+
+    /** The node did it, or never had it. */
+    public void paid(SessionId session, String node) {
+        db.inTransaction(tx ->
+                tx.update(
+                        "DELETE FROM cleanup_owed WHERE session_id = ? AND node_id = ?",
+                        session,
+                        node));
+    }
+
+    /** A node still has something of a session that is destroyed: it owes the clean-up again. */
+    public void owe(SessionId session, String node, String why) {
+        db.inTransaction(tx ->
+                tx.update(
+                        """
+                        INSERT INTO cleanup_owed (session_id, node_id, operation_id, epoch,
+                            number, attempt, why)
+                        SELECT id, ?, tombstone_operation, epoch, last_number,
+                            fence_attempt + 1, ?
+                        FROM sessions WHERE id = ? AND state = 'DESTROYED'
+                        ON CONFLICT (session_id, node_id) DO NOTHING
+                        """,
+                        node,
+                        why,
+                        session));
+    }
+
+    /**
+     * Sessions in id order that should have a workflow, for a scan in pages: those that are not
+     * DESTROYED and were not touched lately.
+     */
+    public List<SessionRow> alive(String afterId, Duration untouched, int max) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT "
+                                + SessionRow.COLUMNS
+                                + " FROM sessions WHERE state <> 'DESTROYED' AND id > ? AND"
+                                + " updated_at < now() - ?::bigint * interval '1"
+                                + " millisecond' ORDER BY id LIMIT ?",
+                        SessionRow::read,
+                        afterId,
+                        untouched.toMillis(),
+                        max));
+    }
+
+    /** A session's row, read now. */
+    public Optional<SessionRow> session(SessionId id) {
+        return db.inTransaction(tx -> tx.first(SessionRow.SELECT, SessionRow::read, id));
+    }
+
+    /** One operation's row, read now. */
+    public Optional<OperationRow> operation(OperationId id) {
+        return db.inTransaction(tx -> tx.first(OperationRow.SELECT, OperationRow::read, id));
+    }
+
+    /** A listed snapshot of a session by its id. */
+    public Optional<CommitStore.Snapshot> snapshot(String id) {
+        return db.inTransaction(tx ->
+                tx.first(
+                        "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop,"
+                                + " bytes, taken_at FROM snapshots WHERE id = ? AND state ="
+                                + " 'LISTED'",
+                        row ->
+                                new CommitStore.Snapshot(
+                                        new SnapshotId(row.getString("id")),
+                                        SnapshotKind.valueOf(row.getString("kind")),
+                                        row.getString("node_id"),
+                                        row.getLong("epoch"),
+                                        row.getLong("stop"),
+                                        row.getLong("bytes"),
+                                        Objects.requireNonNull(Db.instant(row, "taken_at"))),
+                        id));
+    }
+
+    /** Nodes whose lease ended inside the last period: their sessions are told. */
+    public List<String> nodesLost(Duration since) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT id FROM nodes WHERE lease_until < now() AND lease_until >"
+                                + " now() - ?::bigint * interval '1 millisecond'",
+                        row -> row.getString(1),
+                        since.toMillis()));
+    }
+
+    /** Nodes that are alive, with their address. */
+    public List<String> nodesAlive() {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT id FROM nodes WHERE lease_until >= now() ORDER BY id",
+                        row -> row.getString(1)));
+    }
+
+    /** Sessions that live on a node. */
+    public List<SessionId> sessionsOn(String node, int max) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT id FROM sessions WHERE node_id = ? AND state <> 'DESTROYED'"
+                                + " ORDER BY id LIMIT ?",
+                        row -> new SessionId(row.getString(1)),
+                        node,
+                        max));
+    }
+
+    /** Keys older than their time whose operation has ended. */
+    public int expireKeys(Duration age) {
+        return db.inTransaction(tx ->
+                tx.update(
+                        "DELETE FROM idempotency_keys k USING operations o WHERE o.id ="
+                                + " k.operation_id AND o.ended_at IS NOT NULL AND k.created_at <"
+                                + " now() - ?::bigint * interval '1 millisecond'",
+                        age.toMillis()));
+    }
+
+    /** True for the one instance that holds this turn of a periodic task. */
+    public boolean withTurn(long lock, Runnable work) {
+        return db.inTransaction(tx -> {
+            boolean mine =
+                    tx.first("SELECT pg_try_advisory_xact_lock(?)", row -> row.getBoolean(1), lock)
+                            .orElse(false);
+            if (mine) {
+                work.run();
+            }
+            return mine;
+        });
+    }
+}

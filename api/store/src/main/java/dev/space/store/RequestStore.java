@@ -1,0 +1,241 @@
+package dev.space.store;
+
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
+import dev.space.model.OperationState;
+import dev.space.model.SessionId;
+import dev.space.model.SessionState;
+import dev.space.model.SpaceException;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands as the API writes them down: session, operation and idempotency key in one transaction,
+ * before anything is sent to a workflow.
+ */
+@Singleton
+public class RequestStore {
+    private final Db db;
+
+    @Inject
+    public RequestStore(Db db) {
+        this.db = db;
+    }
+
+    /** An idempotency key with the hash of the request that it belongs to. */
+    public record IdempotencyKey(String project, String key, Blob requestHash) {}
+
+    /**
+     * What a request led to.
+     *
+     * @param isNew false when the key was known: nothing was written, send again what was found
+     * @param answerBody the stored answer, when the first request was already answered
+     */
+    public record Requested(
+            OperationId operation,
+            SessionId session,
+            boolean isNew,
+            int answerStatus,
+            @Nullable Blob answerBody) {}
+
+    /** A session to insert. */
+    public record NewSession(
+            SessionId id,
+            String organisation,
+            String project,
+            String templateName,
+            String templateDigest,
+            String size,
+            @Nullable String engine,
+            String labelsJson,
+            @Nullable Blob envEncrypted,
+            boolean autoResume,
+            @Nullable Instant deadlineAt,
+            @Nullable String deadlineAction) {}
+
+    /** Session, CREATE and key in one transaction. */
+    public Requested create(
+            NewSession session, OperationId operation, String actor, @Nullable IdempotencyKey key) {
+        return db.inTransaction(tx -> {
+            Optional<Requested> known = known(tx, key);
+            if (known.isPresent()) {
+                return known.get();
+            }
+            insertSession(tx, session);
+            insertOperation(tx, operation, session.id(), OperationKind.CREATE, actor, null);
+            return remember(tx, key, operation, session.id());
+        });
+    }
+
+    /** Any other command; fails on a tombstone (rule 13), and 404 for another project's session. */
+    public Requested command(
+            String project,
+            SessionId session,
+            OperationId operation,
+            OperationKind kind,
+            String actor,
+            @Nullable String argument,
+            @Nullable IdempotencyKey key) {
+        return db.inTransaction(tx -> {
+            Optional<Requested> known = known(tx, key);
+            if (known.isPresent()) {
+                return known.get();
+            }
+            SessionRow row = own(tx, project, session);
+            if (row.tombstone() != null || row.state() == SessionState.DESTROYED) {
+                throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
+            }
+            insertOperation(tx, operation, session, kind, actor, argument);
+            return remember(tx, key, operation, session);
+        });
+    }
+
+    /**
+     * DELETE writes the tombstone first. A session that has one already answers with the DESTROY
+     * that wrote it: deleting twice is one deletion.
+     */
+    public Requested destroy(
+            String project,
+            SessionId session,
+            OperationId operation,
+            String actor,
+            @Nullable IdempotencyKey key) {
+        return db.inTransaction(tx -> {
+            Optional<Requested> known = known(tx, key);
+            if (known.isPresent()) {
+                return known.get();
+            }
+            SessionRow row = own(tx, project, session);
+            if (row.tombstone() != null) {
+                return remember(tx, key, row.tombstone(), session);
+            }
+            insertOperation(tx, operation, session, OperationKind.DESTROY, actor, null);
+            tx.update(
+                    "UPDATE sessions SET tombstone_at = now(), tombstone_operation = ?,"
+                            + " desired = 'DESTROYED', updated_at = now() WHERE id = ?",
+                    operation,
+                    session);
+            return remember(tx, key, operation, session);
+        });
+    }
+
+    /** Keeps the answer for whoever sends the same request again; the first answer stays. */
+    public void storeAnswer(String project, String key, int status, byte[] body) {
+        db.inTransaction(tx ->
+                tx.update(
+                        "UPDATE idempotency_keys SET answer_status = ?, answer_body = ?"
+                                + " WHERE project_id = ? AND key = ? AND answer_body IS NULL",
+                        status,
+                        body,
+                        project,
+                        key));
+    }
+
+    /** Ends a row that never reached a workflow; frees its key when trying again makes sense. */
+    public void refuse(OperationId operation, ErrorCode error, String detail) {
+        db.inTransaction(tx -> {
+            CommitStore.end(tx, operation, OperationState.REFUSED, error, detail, "");
+            return true;
+        });
+    }
+
+    private static SessionRow own(Db.Tx tx, String project, SessionId session) throws SQLException {
+        return AcceptStore.lock(tx, session)
+                .filter(row -> row.project().equals(project))
+                .orElseThrow(() ->
+                        new SpaceException(ErrorCode.NOT_FOUND, "there is no session " + session));
+    }
+
+    private static Optional<Requested> known(Db.Tx tx, @Nullable IdempotencyKey key)
+            throws SQLException {
+        if (key == null) {
+            return Optional.empty();
+        }
+        // One lock for all requests with this key, so that the second sees what the first wrote.
+        tx.first(
+                "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
+                row -> true,
+                key.project() + '\n' + key.key());
+        return tx.first(
+                "SELECT request_hash, operation_id, session_id, coalesce(answer_status, 0) AS"
+                        + " answer_status, answer_body FROM idempotency_keys WHERE project_id = ? AND"
+                        + " key = ?",
+                row -> {
+                    if (!key.requestHash().equals(Blob.ofColumn(row.getBytes("request_hash")))) {
+                        throw new SpaceException(
+                                ErrorCode.IDEMPOTENCY_KEY_REUSED,
+                                "this idempotency key was used with another request; choose a new"
+                                        + " key for a new request");
+                    }
+                    return new Requested(
+                            new OperationId(row.getString("operation_id")),
+                            new SessionId(row.getString("session_id")),
+                            false,
+                            row.getInt("answer_status"),
+                            Blob.ofColumn(row.getBytes("answer_body")));
+                },
+                key.project(),
+                key.key());
+    }
+
+    private static Requested remember(
+            Db.Tx tx, @Nullable IdempotencyKey key, OperationId operation, SessionId session)
+            throws SQLException {
+        if (key != null) {
+            tx.update(
+                    "INSERT INTO idempotency_keys (project_id, key, request_hash, operation_id,"
+                            + " session_id) VALUES (?, ?, ?, ?, ?)",
+                    key.project(),
+                    key.key(),
+                    key.requestHash(),
+                    operation,
+                    session);
+        }
+        return new Requested(operation, session, true, 0, null);
+    }
+
+    private static void insertSession(Db.Tx tx, NewSession session) throws SQLException {
+        tx.update(
+                """
+                INSERT INTO sessions (id, organisation_id, project_id, state, desired, engine,
+                    template_name, template_digest, size, labels, env_encrypted, auto_resume,
+                    deadline_at, deadline_action)
+                VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
+                """,
+                session.id(),
+                session.organisation(),
+                session.project(),
+                session.engine(),
+                session.templateName(),
+                session.templateDigest(),
+                session.size(),
+                session.labelsJson(),
+                session.envEncrypted(),
+                session.autoResume(),
+                session.deadlineAt(),
+                session.deadlineAction());
+    }
+
+    private static void insertOperation(
+            Db.Tx tx,
+            OperationId operation,
+            SessionId session,
+            OperationKind kind,
+            String actor,
+            @Nullable String argument)
+            throws SQLException {
+        tx.update(
+                "INSERT INTO operations (id, session_id, kind, state, actor, argument)"
+                        + " VALUES (?, ?, ?, 'REQUESTED', ?, ?)",
+                operation,
+                session,
+                kind,
+                actor,
+                argument);
+    }
+}

@@ -1,0 +1,5 @@
+/** The fenced writes against a real PostgreSQL. */
+@NullMarked
+package dev.space.store;
+
+import org.jspecify.annotations.NullMarked;
