@@ -1,8 +1,10 @@
 package dev.space.contract.session;
 
+import dev.space.model.Durability;
 import dev.space.model.Fence;
 import dev.space.model.SessionState;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,4 +37,234 @@ public record SessionRecord(
         List<Long> recoveries,
         @Nullable InFlight inFlight,
         Reason reason,
-        List<CommandAnswer> ended) {}
+        List<CommandAnswer> ended) {
+
+    /** Ended operations that are remembered: more than can be sent again at once. */
+    public static final int ENDED_MAX = 32;
+
+    public SessionRecord {
+        nodes = List.copyOf(nodes);
+        recoveries = List.copyOf(recoveries);
+        ended = List.copyOf(ended);
+    }
+
+    /** A session that has a row and nothing else. */
+    public static SessionRecord fresh(@Nullable DeadlinePolicy deadline, Reason reason) {
+        return new SessionRecord(
+                SessionState.NEW,
+                0,
+                0,
+                null,
+                List.of(),
+                false,
+                null,
+                null,
+                null,
+                deadline,
+                List.of(),
+                null,
+                reason,
+                List.of());
+    }
+
+    /** What a loss of the node would leave. */
+    public Durability durability() {
+        return newest == null && preserved == null ? Durability.NONE : Durability.LOCAL;
+    }
+
+    public SessionRecord withState(SessionState next, @Nullable Fence nextVm, Reason why) {
+        return new SessionRecord(
+                next,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                nextVm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                inFlight,
+                why,
+                ended);
+    }
+
+    /** After acceptance: the row's epoch and number. */
+    public SessionRecord withInFlight(InFlight next) {
+        return new SessionRecord(
+                state,
+                next.epoch(),
+                next.number(),
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                next,
+                reason,
+                ended);
+    }
+
+    public SessionRecord withoutInFlight() {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                null,
+                reason,
+                ended);
+    }
+
+    /** The node that the next start is sent to, written down for DESTROY. */
+    public SessionRecord withNode(String next) {
+        List<String> all =
+                nodes.contains(next)
+                        ? nodes
+                        : Stream.concat(nodes.stream(), Stream.of(next)).toList();
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                next,
+                all,
+                false,
+                vm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    /** The node was declared lost: what it held is no more, but it stays written down. */
+    public SessionRecord withNodeLost() {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                null,
+                nodes,
+                false,
+                null,
+                null,
+                null,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    public SessionRecord withNodeAway(boolean away) {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                away,
+                vm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    /** Keeps the newest by (epoch, stop). */
+    public SessionRecord withSnapshot(SnapshotRef taken) {
+        SnapshotRef next = newest != null && newest.newerThan(taken) ? newest : taken;
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                next,
+                preserved,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    public SessionRecord withPreserved(SnapshotRef disk) {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                disk,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    public SessionRecord withDeadline(@Nullable DeadlinePolicy next) {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                preserved,
+                next,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    public SessionRecord withRecoveries(List<Long> next) {
+        return new SessionRecord(
+                state, epoch, number, node, nodes, nodeAway, vm, newest, preserved, deadline, next,
+                inFlight, reason, ended);
+    }
+
+    public SessionRecord withEnded(CommandAnswer answer) {
+        List<CommandAnswer> all = Stream.concat(ended.stream(), Stream.of(answer)).toList();
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                preserved,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                all.subList(Math.max(0, all.size() - ENDED_MAX), all.size()));
+    }
+}

@@ -31,4 +31,22 @@ public record SessionStart(
         @Nullable PolicyAction idle,
         @Nullable RecoveryPolicy recovery,
         boolean restored,
-        @Nullable SessionRecord record) {}
+        @Nullable SessionRecord record) {
+
+    /** The same session going on in a new run. */
+    public SessionStart continuedWith(SessionRecord handedOver) {
+        return new SessionStart(
+                session,
+                organisation,
+                project,
+                template,
+                templateDigest,
+                size,
+                maxProcesses,
+                deadline,
+                idle,
+                recovery,
+                false,
+                handedOver);
+    }
+}

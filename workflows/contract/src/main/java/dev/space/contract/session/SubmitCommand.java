@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One command whose row is REQUESTED.
  *
+ * <p>DATA_PLANE is submitted only for sessions with auto-resume; others are refused by the edge.
+ *
  * @param command null for {@code create}, which is no command on a session that exists
  * @param name name of a checkpoint; null when it has none
  */
