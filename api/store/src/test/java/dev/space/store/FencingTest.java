@@ -84,7 +84,7 @@ class FencingTest {
                 .as("a retry finds it written")
                 .isTrue();
         OperationId create = onlyOperation(session, OperationKind.CREATE);
-        assertThat(commit(session, create, new Fence(1, 1, 99), SessionState.FAILED)).isFalse();
+        commit(session, create, new Fence(1, 1, 99), SessionState.FAILED);
         SessionRow row = repairs.session(session).orElseThrow();
         assertThat(row.state()).isEqualTo(SessionState.PAUSED);
         assertThat(row.snapshot()).isEqualTo(snapshot.value());
