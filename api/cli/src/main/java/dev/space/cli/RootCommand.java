@@ -1,0 +1,44 @@
+package dev.space.cli;
+
+import dev.space.cli.command.BenchCommand;
+import dev.space.cli.command.CreateCommand;
+import dev.space.cli.command.DestroyCommand;
+import dev.space.cli.command.DoctorCommand;
+import dev.space.cli.command.DownCommand;
+import dev.space.cli.command.ExecCommand;
+import dev.space.cli.command.GetCommand;
+import dev.space.cli.command.LifecycleCommand;
+import dev.space.cli.command.ListCommand;
+import dev.space.cli.command.LogsCommand;
+import dev.space.cli.command.RunCommand;
+import dev.space.cli.command.StatusCommand;
+import dev.space.cli.command.SuperviseCommand;
+import dev.space.cli.command.UpCommand;
+import picocli.CommandLine.Command;
+
+/** The root of the command tree. Its own help is the launcher's, which needs no build. */
+@Command(
+        name = "space",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Durable sessions for AI agents on disposable microVMs.",
+        subcommands = {
+            RunCommand.class,
+            UpCommand.class,
+            DownCommand.class,
+            StatusCommand.class,
+            LogsCommand.class,
+            DoctorCommand.class,
+            BenchCommand.class,
+            CreateCommand.class,
+            ListCommand.class,
+            GetCommand.class,
+            ExecCommand.class,
+            LifecycleCommand.Pause.class,
+            LifecycleCommand.Resume.class,
+            LifecycleCommand.Checkpoint.class,
+            LifecycleCommand.Recover.class,
+            DestroyCommand.class,
+            SuperviseCommand.class
+        })
+final class RootCommand {}

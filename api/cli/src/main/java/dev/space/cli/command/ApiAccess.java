@@ -1,0 +1,46 @@
+package dev.space.cli.command;
+
+import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.PlatformException;
+import dev.space.cli.platform.Ports;
+import dev.space.cli.platform.Secrets;
+import dev.space.client.SpaceClient;
+import java.net.URI;
+import java.util.Map;
+
+/** Finds the API and the key: from the environment, else from the platform on this machine. */
+final class ApiAccess {
+
+    private ApiAccess() {}
+
+    static boolean isRemote() {
+        return System.getenv("SPACE_API_URL") != null;
+    }
+
+    static SpaceClient open(Platform platform) {
+        return open(platform, System.getenv());
+    }
+
+    static SpaceClient open(Platform platform, Map<String, String> env) {
+        String url = env.get("SPACE_API_URL");
+        String key = env.get("SPACE_API_KEY");
+        if (url == null) {
+            url = localUrl(platform);
+        }
+        if (key == null) {
+            key = Secrets.read(platform.apiKey());
+        }
+        return new SpaceClient(URI.create(url), key);
+    }
+
+    static String localUrl(Platform platform) {
+        return Ports.stored(platform)
+                .map(ports -> "http://127.0.0.1:" + ports.of("control"))
+                .orElseThrow(() ->
+                        new PlatformException(
+                                "no platform was started with "
+                                        + platform.data()
+                                        + ": run `./space up`, or set SPACE_API_URL and"
+                                        + " SPACE_API_KEY"));
+    }
+}

@@ -1,0 +1,40 @@
+package dev.space.cli.command;
+
+import dev.space.client.CreateSession;
+import dev.space.client.SpaceClient;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "create",
+        mixinStandardHelpOptions = true,
+        description = "Creates a session and prints its id and state.")
+public final class CreateCommand extends SessionCommand {
+
+    @Option(names = "--template", defaultValue = "default", description = "Default: default.")
+    String template = "default";
+
+    @Option(names = "--size", description = "xs, small, medium or large.")
+    @Nullable String size;
+
+    @Option(names = "--label", paramLabel = "K=V", description = "A label; may be repeated.")
+    Map<String, String> labels = new LinkedHashMap<>();
+
+    @Option(names = "--env", paramLabel = "K=V", description = "A variable; may be repeated.")
+    Map<String, String> env = new LinkedHashMap<>();
+
+    @Override
+    int run(SpaceClient client) {
+        print(
+                client.create(
+                        new CreateSession(
+                                template,
+                                size,
+                                labels.isEmpty() ? null : labels,
+                                env.isEmpty() ? null : env)));
+        return 0;
+    }
+}

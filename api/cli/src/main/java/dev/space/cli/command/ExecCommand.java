@@ -1,0 +1,51 @@
+package dev.space.cli.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.client.RunProcess;
+import dev.space.client.SpaceClient;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "exec",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Runs a command in a session and waits for it: stdin, stdout, stderr and exit code are",
+            "its own. With --json one answer with the output in it (capped, and no stdin)."
+        })
+public final class ExecCommand extends SessionCommand {
+
+    @Parameters(index = "0", paramLabel = "ID", description = "The session.")
+    String id = "";
+
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "CMD", description = "After --.")
+    List<String> argv = new ArrayList<>();
+
+    @Option(names = "--env", paramLabel = "K=V", description = "A variable; may be repeated.")
+    Map<String, String> env = new LinkedHashMap<>();
+
+    @Option(names = "--cwd", paramLabel = "DIR", description = "Working directory.")
+    @Nullable String cwd;
+
+    @Option(names = "--timeout", paramLabel = "SECONDS", description = "Ends the command then.")
+    @Nullable Long timeoutSeconds;
+
+    @Override
+    int run(SpaceClient client) throws Exception {
+        Long millis = timeoutSeconds == null ? null : timeoutSeconds * 1000;
+        Map<String, String> variables = env.isEmpty() ? null : env;
+        RunProcess command = new RunProcess(argv, variables, cwd, null, millis, null, null);
+        if (!json) {
+            return new StreamedProcess(client, id).run(command);
+        }
+        JsonNode answer = client.exec(id, command);
+        printJson(answer);
+        return answer.path("exitCode").asInt();
+    }
+}

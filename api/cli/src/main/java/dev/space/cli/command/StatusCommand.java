@@ -1,0 +1,81 @@
+package dev.space.cli.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.cli.platform.Json;
+import dev.space.cli.platform.Platform;
+import dev.space.cli.supervisor.PlatformState;
+import dev.space.cli.supervisor.ServiceState;
+import dev.space.cli.supervisor.SupervisorHandle;
+import dev.space.client.ApiException;
+import dev.space.client.Session;
+import dev.space.client.SpaceClient;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "status",
+        mixinStandardHelpOptions = true,
+        description =
+                "Shows each process, node and session. Exit code 0 when the platform is ready.")
+public final class StatusCommand implements Callable<Integer> {
+
+    @Mixin PlatformOptions options;
+
+    @Option(names = "--json", description = "Print the processes' state as JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws Exception {
+        Platform platform = options.platform();
+        SupervisorHandle handle = new SupervisorHandle(platform, new Progress());
+        if (PlatformOptions.isRoot() && handle.isOrphaned()) {
+            System.err.println("space: the supervisor is gone; starting one that adopts the rest");
+            handle.up();
+        }
+        Optional<PlatformState> state = PlatformState.live(platform);
+        if (json) {
+            System.out.println(Json.MAPPER.writeValueAsString(state.orElse(null)));
+        } else {
+            print(platform, state);
+        }
+        return state.filter(s -> s.phase() == PlatformState.Phase.READY).isPresent() ? 0 : 1;
+    }
+
+    private static void print(Platform platform, Optional<PlatformState> state) {
+        if (state.isEmpty()) {
+            System.out.println("platform " + platform.data() + ": down");
+            return;
+        }
+        PlatformState now = state.get();
+        System.out.printf("platform %s: %s %s%n", platform.data(), now.phase(), now.detail());
+        System.out.printf("%n%-14s %-9s %8s %8s  %s%n", "PROCESS", "STATE", "PID", "RESTARTS", "");
+        for (ServiceState s : now.services()) {
+            System.out.printf(
+                    "%-14s %-9s %8d %8d  %s%n",
+                    s.name(), s.phase(), s.pid(), s.restarts(), s.detail());
+        }
+        if (now.phase() == PlatformState.Phase.READY) {
+            printFromApi(platform);
+        }
+    }
+
+    private static void printFromApi(Platform platform) {
+        try (SpaceClient client = ApiAccess.open(platform)) {
+            JsonNode nodes = client.get("/v1/nodes");
+            System.out.println("\nNODES");
+            for (JsonNode node : nodes.isArray() ? nodes : nodes.path("items")) {
+                System.out.println("  " + node);
+            }
+            System.out.printf("%n%-32s %-10s %-8s %s%n", "SESSION", "STATE", "NODE", "TEMPLATE");
+            for (Session s : client.sessions()) {
+                System.out.printf(
+                        "%-32s %-10s %-8s %s%n", s.id(), s.state(), s.node(), s.template());
+            }
+        } catch (ApiException e) {
+            System.out.println("the API does not answer: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package dev.space.cli.command;
+
+import dev.space.cli.supervisor.Supervisor;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "supervise",
+        hidden = true,
+        description = "The background process of `up`; also the main process of a systemd unit.")
+public final class SuperviseCommand implements Callable<Integer> {
+
+    @Mixin PlatformOptions options;
+
+    @Option(names = "--then-down", description = "Adopt what lives, then take everything down.")
+    boolean thenDown;
+
+    @Override
+    public Integer call() {
+        PlatformOptions.demandRoot("supervise");
+        return new Supervisor(options.platform()).run(thenDown);
+    }
+}

@@ -1,0 +1,45 @@
+package dev.space.cli.command;
+
+import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.Ports;
+import dev.space.cli.supervisor.PlatformState;
+import dev.space.cli.supervisor.SupervisorHandle;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+@Command(
+        name = "up",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Starts and supervises every process of the platform, waits until all are ready,",
+            "and resumes the sessions that `down` paused. Needs root."
+        })
+public final class UpCommand implements Callable<Integer> {
+
+    @Mixin PlatformOptions options;
+
+    @Override
+    public Integer call() {
+        PlatformOptions.demandRoot("up");
+        Platform platform = options.platform();
+        new SupervisorHandle(platform, new Progress()).up();
+        Ports ports = Ports.stored(platform).orElseThrow();
+        String api = "http://127.0.0.1:" + ports.of("control");
+        System.out.println("API          " + api + "/v1");
+        System.out.println("API key      in " + platform.apiKey());
+        System.out.println("API docs     " + api + "/docs");
+        System.out.println("Temporal UI  http://127.0.0.1:" + ports.of("temporal-ui"));
+        warnOfOldRelease(platform);
+        return 0;
+    }
+
+    private static void warnOfOldRelease(Platform platform) {
+        PlatformState.live(platform)
+                .filter(s -> !s.release().equals(platform.release().toString()))
+                .ifPresent(s ->
+                        System.err.println(
+                                "space: the platform still runs an older build; "
+                                        + "`./space down && ./space up` starts this one"));
+    }
+}

@@ -1,0 +1,119 @@
+package dev.space.cli.config;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Every key that a user may set in the configuration file. The documentation is generated from this
+ * list, and what is not in it stops start-up.
+ */
+public enum ConfigKey {
+    PORT_CONTROL(
+            "space.ports.control",
+            Type.PORT,
+            "0",
+            "HTTP port of the API. 0 chooses a free one once."),
+    PORT_POSTGRES("space.ports.postgres", Type.PORT, "0", "Port of the embedded PostgreSQL."),
+    PORT_TEMPORAL("space.ports.temporal", Type.PORT, "0", "gRPC port of the embedded Temporal."),
+    PORT_TEMPORAL_UI("space.ports.temporal-ui", Type.PORT, "0", "Port of Temporal's web UI."),
+    PORT_TEMPORAL_HTTP("space.ports.temporal-http", Type.PORT, "0", "Port of Temporal's HTTP API."),
+    PORT_TEMPORAL_METRICS(
+            "space.ports.temporal-metrics", Type.PORT, "0", "Port of Temporal's metrics."),
+    PORT_NODE_API("space.ports.node-api", Type.PORT, "0", "gRPC port of node-worker."),
+    PORT_NODE_HTTP(
+            "space.ports.node-http", Type.PORT, "0", "Health and metrics port of node-worker."),
+    DATABASE_URL(
+            "space.database.url",
+            Type.TEXT,
+            "",
+            "JDBC URL of an outside PostgreSQL. Empty starts the embedded one."),
+    DATABASE_USER("space.database.user", Type.TEXT, "space", "User at the database."),
+    DATABASE_PASSWORD_FILE(
+            "space.database.password-file",
+            Type.TEXT,
+            "",
+            "File with the password of an outside database, readable by space-control."),
+    TEMPORAL_TARGET(
+            "space.temporal.target",
+            Type.TEXT,
+            "",
+            "host:port of an outside Temporal. Empty starts the embedded one."),
+    TEMPORAL_NAMESPACE("space.temporal.namespace", Type.TEXT, "default", "Namespace at Temporal."),
+    NODE_ID("space.node.id", Type.NODE_ID, "local", "Name of this node; never changed later."),
+    NODE_ENGINE("space.node.engine", Type.ENGINE, "qemu", "qemu, or fake: no VM, for load tests."),
+    NODE_PREPARE(
+            "space.node.prepare",
+            Type.TEXT,
+            "default:small",
+            "Start snapshots (template:size, by comma) to make before the node is ready."),
+    NODE_SLOTS(
+            "space.node.slots", Type.COUNT, "64", "Sandboxes that may run at once on this node."),
+    NODE_SLOT_UID_BASE(
+            "space.node.slot-uid-base",
+            Type.COUNT,
+            "61000",
+            "First of the numeric uids of sandboxes; as many as slots."),
+    NODE_VOLUME_GIB(
+            "space.node.volume-gib",
+            Type.COUNT,
+            "16",
+            "Size of the btrfs loop image where the data directory is not on btrfs; preallocated.");
+
+    /** What a value may be. */
+    public enum Type {
+        TEXT(".*", "text"),
+        PORT("0|[1-9][0-9]{0,4}", "a port"),
+        COUNT("[1-9][0-9]{0,5}", "a number from 1"),
+        NODE_ID("[a-z0-9-]{1,40}", "lower-case letters, digits and hyphens"),
+        ENGINE("qemu|fake", "qemu or fake");
+
+        private final Pattern form;
+        private final String words;
+
+        Type(String form, String words) {
+            this.form = Pattern.compile(form);
+            this.words = words;
+        }
+
+        boolean accepts(String value) {
+            return form.matcher(value).matches();
+        }
+
+        public String words() {
+            return words;
+        }
+    }
+
+    private final String key;
+    private final Type type;
+    private final String fallback;
+    private final String meaning;
+
+    ConfigKey(String key, Type type, String fallback, String meaning) {
+        this.key = key;
+        this.type = type;
+        this.fallback = fallback;
+        this.meaning = meaning;
+    }
+
+    public String key() {
+        return key;
+    }
+
+    public Type type() {
+        return type;
+    }
+
+    public String fallback() {
+        return fallback;
+    }
+
+    public String meaning() {
+        return meaning;
+    }
+
+    static Optional<ConfigKey> of(String key) {
+        return Arrays.stream(values()).filter(k -> k.key.equals(key)).findFirst();
+    }
+}

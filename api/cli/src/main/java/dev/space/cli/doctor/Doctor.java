@@ -1,0 +1,183 @@
+package dev.space.cli.doctor;
+
+import dev.space.cli.platform.Command;
+import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.PlatformException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The checks of {@code space doctor}, in the order of what depends on what. */
+public final class Doctor {
+
+    private static final Duration QUICK = Duration.ofSeconds(10);
+    private static final int JDK_MIN = 25;
+    private static final int QEMU_MIN = 9;
+    private static final long GIB = 1L << 30;
+    private static final long FREE_MIN_BYTES = 20 * GIB;
+
+    /** One named look at the machine. */
+    public record Check(String name, Supplier<Finding> body) {
+        public Finding look() {
+            try {
+                return body.get();
+            } catch (PlatformException e) {
+                return Finding.fault(String.valueOf(e.getMessage()), "");
+            }
+        }
+    }
+
+    private final Platform platform;
+
+    public Doctor(Platform platform) {
+        this.platform = platform;
+    }
+
+    public List<Check> checks() {
+        return List.of(
+                new Check("root", Doctor::root),
+                new Check("jdk", Doctor::jdk),
+                new Check("packages", Doctor::packages),
+                new Check("qemu", Doctor::qemu),
+                new Check("accelerator", () -> new AcceleratorProbe(platform).look()),
+                new Check("btrfs", Doctor::btrfs),
+                new Check("loop", Doctor::loop),
+                new Check("tun", Doctor::tun),
+                new Check("namespaces", Doctor::namespaces),
+                new Check("cgroups", Doctor::cgroups),
+                new Check("disk", this::disk));
+    }
+
+    private static Finding root() {
+        try {
+            return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0)
+                    ? Finding.ok("yes")
+                    : Finding.note("not root: `up` and `run` need it", "sudo ./space doctor");
+        } catch (IOException e) {
+            return Finding.fault("cannot read /proc", "");
+        }
+    }
+
+    private static Finding jdk() {
+        return Runtime.version().feature() >= JDK_MIN
+                ? Finding.ok(Runtime.version().toString())
+                : Finding.fault(
+                        "JDK " + Runtime.version() + " is too old", "sdk install java 25-tem");
+    }
+
+    private static Finding packages() {
+        List<String> missing =
+                List.of(
+                                "mmdebstrap",
+                                "mkfs.btrfs",
+                                "nft",
+                                "ip",
+                                "mkfs.ext4",
+                                "zstd",
+                                "jq",
+                                "setpriv")
+                        .stream()
+                        .filter(tool -> !onPath(tool))
+                        .toList();
+        return missing.isEmpty()
+                ? Finding.ok("all there")
+                : Finding.fault(
+                        "missing: " + String.join(", ", missing),
+                        "./space up (installs them), or apt-get install mmdebstrap btrfs-progs"
+                                + " nftables iproute2 e2fsprogs zstd jq util-linux");
+    }
+
+    private static Finding qemu() {
+        if (!onPath("qemu-system-x86_64")) {
+            return Finding.fault(
+                    "qemu-system-x86_64 is missing",
+                    "apt-get install -t bookworm-backports qemu-system-x86 qemu-utils");
+        }
+        String version =
+                Command.must(QUICK, "qemu-system-x86_64", "--version")
+                        .lines()
+                        .findFirst()
+                        .orElse("");
+        String number = version.replaceAll("^[^0-9]*([0-9]+)\\..*$", "$1");
+        boolean good = number.matches("[0-9]+") && Integer.parseInt(number) >= QEMU_MIN;
+        return good
+                ? Finding.ok(version)
+                : Finding.fault(
+                        version + " is older than " + QEMU_MIN,
+                        "apt-get install -t bookworm-backports qemu-system-x86 qemu-utils");
+    }
+
+    private static Finding btrfs() {
+        return contains(Path.of("/proc/filesystems"), "btrfs")
+                        || Command.run(QUICK, List.of("modprobe", "-n", "btrfs")).ok()
+                ? Finding.ok("the kernel has it")
+                : Finding.fault("the kernel has no btrfs", "modprobe btrfs");
+    }
+
+    private static Finding loop() {
+        return Files.exists(Path.of("/dev/loop-control"))
+                ? Finding.ok("/dev/loop-control is there")
+                : Finding.fault("no loop devices", "modprobe loop");
+    }
+
+    private static Finding tun() {
+        return Files.exists(Path.of("/dev/net/tun"))
+                ? Finding.ok("/dev/net/tun is there")
+                : Finding.fault("/dev/net/tun is missing", "modprobe tun");
+    }
+
+    private static Finding namespaces() {
+        Command.Result tried =
+                Command.run(
+                        QUICK, List.of("unshare", "--mount", "--pid", "--net", "--fork", "true"));
+        return tried.ok()
+                ? Finding.ok("mount, pid and network namespaces can be made")
+                : Finding.fault("cannot make namespaces: " + tried.output(), "run as root");
+    }
+
+    private static Finding cgroups() {
+        Path root = Path.of("/sys/fs/cgroup");
+        if (contains(root.resolve("cgroup.controllers"), "memory")) {
+            return Finding.ok("v2 with the memory controller");
+        }
+        if (Files.isDirectory(root.resolve("memory")) && Files.isDirectory(root.resolve("pids"))) {
+            return Finding.ok("v1 with memory and pids");
+        }
+        return Finding.fault(
+                "neither cgroup v2 with memory nor v1 with memory and pids",
+                "boot with systemd.unified_cgroup_hierarchy=1");
+    }
+
+    private Finding disk() {
+        Path at = platform.data();
+        for (Path up = at; up != null && !Files.exists(at); up = up.getParent()) {
+            at = up;
+        }
+        try {
+            long free = Files.getFileStore(at).getUsableSpace();
+            String text = free / GIB + " GiB free for " + platform.data();
+            boolean fresh = !Files.exists(platform.data().resolve("node.img"));
+            return free >= FREE_MIN_BYTES || !fresh
+                    ? Finding.ok(text)
+                    : Finding.fault(text, "free some, or set space.node.volume-gib lower");
+        } catch (IOException e) {
+            return Finding.fault("cannot ask " + at + " for its free space", "");
+        }
+    }
+
+    private static boolean contains(Path file, String word) {
+        try {
+            return Files.readString(file).contains(word);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    static boolean onPath(String tool) {
+        return List.of("/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/bin").stream()
+                .anyMatch(d -> Files.isExecutable(Path.of(d, tool)));
+    }
+}

@@ -1,0 +1,71 @@
+package dev.space.cli.supervisor;
+
+import dev.space.cli.config.ConfigKey;
+import dev.space.cli.config.SpaceConfig;
+import dev.space.cli.platform.Owned;
+import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.Ports;
+import dev.space.cli.platform.Secrets;
+import dev.space.cli.platform.Users;
+import dev.space.cli.platform.Users.User;
+import java.nio.file.Path;
+
+/**
+ * The users, directories and secrets of a platform, made at every start: what is there already is
+ * only set right.
+ */
+record Layout(
+        Platform platform,
+        SpaceConfig config,
+        Ports ports,
+        User root,
+        User postgres,
+        User temporal,
+        User control,
+        User node,
+        Secrets secrets) {
+
+    static Layout make(Platform platform, SpaceConfig config, Ports ports) {
+        User root = new User("root", 0, 0);
+        User postgres = Users.ensure("space-postgres");
+        User temporal = Users.ensure("space-temporal");
+        User control = Users.ensure("space-control");
+        User node = Users.ensure("space-node");
+        var _ = Owned.directory(platform.data(), root, "rwxr-xr-x");
+        var _ = Owned.directory(platform.run(), root, "rwxr-xr-x");
+        var _ = Owned.directory(platform.log(), root, "rwx------");
+        var _ = Owned.directory(platform.data().resolve("temporal"), temporal, "rwx------");
+        var _ = Owned.directory(platform.data().resolve("control"), control, "rwx------");
+        var _ = Owned.directory(platform.data().resolve("manager"), root, "rwx--x--x");
+        var _ = Owned.directory(platform.data().resolve("node-state"), node, "rwx------");
+        var _ = Owned.directory(Path.of("/run/space"), root, "rwxr-xr-x");
+        var _ = Owned.directory(platform.sockets(), root, "rwxr-xr-x");
+        var _ = Owned.directory(platform.sockets().resolve("postgres"), postgres, "rwx------");
+        var _ = Owned.directory(platform.sockets().resolve("manager"), root, "rwxr-xr-x");
+        Secrets secrets = new Secrets(platform.secrets(), root);
+        var _ = secrets.apiKey();
+        return new Layout(
+                platform, config, ports, root, postgres, temporal, control, node, secrets);
+    }
+
+    boolean embeddedPostgres() {
+        return config.text(ConfigKey.DATABASE_URL).isEmpty();
+    }
+
+    boolean embeddedTemporal() {
+        return config.text(ConfigKey.TEMPORAL_TARGET).isEmpty();
+    }
+
+    PostgresCluster cluster() {
+        return new PostgresCluster(
+                platform,
+                postgres,
+                ports.of("postgres"),
+                secrets.superuserPassword(),
+                secrets.databasePassword(control));
+    }
+
+    Path managerSocket() {
+        return platform.sockets().resolve("manager/manager.sock");
+    }
+}

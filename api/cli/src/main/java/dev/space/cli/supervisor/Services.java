@@ -1,0 +1,263 @@
+package dev.space.cli.supervisor;
+
+import dev.space.cli.config.ConfigKey;
+import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.Ports;
+import dev.space.cli.platform.Secrets;
+import dev.space.cli.platform.Users.User;
+import java.net.http.HttpClient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Says how each process of the embedded default is started (docs/contracts.md, Processes; the
+ * servers' options are argued in docs/operations.md).
+ */
+final class Services {
+
+    private static final Duration SERVER_READY_MAX = Duration.ofMinutes(1);
+    private static final Duration JAVA_READY_MAX = Duration.ofMinutes(2);
+
+    /** The first start makes start snapshots: a cold boot without hardware help takes its time. */
+    private static final Duration NODE_READY_MAX = Duration.ofMinutes(10);
+
+    private static final Duration STOP_MAX = Duration.ofSeconds(20);
+
+    private final Layout layout;
+    private final Platform platform;
+    private final Ports ports;
+    private final Path jdk;
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    Services(Layout layout, Path jdk) {
+        this.layout = layout;
+        this.platform = layout.platform();
+        this.ports = layout.ports();
+        this.jdk = jdk;
+    }
+
+    /** In the order of their start. */
+    List<Service> all() {
+        List<Service> all = new ArrayList<>();
+        List<String> servers = new ArrayList<>();
+        if (layout.embeddedPostgres()) {
+            all.add(postgres());
+            servers.add("postgres");
+        }
+        if (layout.embeddedTemporal()) {
+            all.add(temporal());
+            servers.add("temporal");
+        }
+        all.add(control(servers));
+        all.add(manager());
+        all.add(node());
+        return all;
+    }
+
+    private Service postgres() {
+        PostgresCluster cluster = layout.cluster();
+        return new Service(
+                "postgres",
+                layout.postgres(),
+                List.of(),
+                cluster.argv(platform.sockets().resolve("postgres")),
+                Map.of(),
+                cluster.data(),
+                List.of(),
+                cluster::whyNot,
+                SERVER_READY_MAX,
+                "INT",
+                STOP_MAX);
+    }
+
+    private Service temporal() {
+        Path directory = platform.data().resolve("temporal");
+        // The schema is applied to a new file only: each server version has a file of its own.
+        String version = platform.temporal().getFileName().toString();
+        String file = version.substring(0, Math.min(version.length(), 24)) + ".db";
+        int http = ports.of("temporal-http");
+        List<String> argv =
+                new ArrayList<>(
+                        List.of(
+                                platform.temporal().resolve("temporal").toString(),
+                                "server",
+                                "start-dev",
+                                "--ip=127.0.0.1",
+                                "--log-level=error",
+                                "--db-filename=" + directory.resolve(file),
+                                "--port=" + ports.of("temporal"),
+                                "--ui-port=" + ports.of("temporal-ui"),
+                                "--http-port=" + http,
+                                "--metrics-port=" + ports.of("temporal-metrics"),
+                                "--namespace=" + layout.config().text(ConfigKey.TEMPORAL_NAMESPACE),
+                                "--sqlite-pragma=journal_mode=WAL",
+                                "--sqlite-pragma=synchronous=NORMAL"));
+        for (String poller : List.of("transfer", "timer", "visibility")) {
+            argv.add(dynamic("history." + poller + "ProcessorMaxPollRPS=5000"));
+        }
+        argv.add(dynamic("frontend.httpAllowedHosts=[\"127.0.0.1:" + http + "\"]"));
+        argv.add(dynamic("system.forceSearchAttributesCacheRefreshOnRead=true"));
+        String namespace = layout.config().text(ConfigKey.TEMPORAL_NAMESPACE);
+        return new Service(
+                "temporal",
+                layout.temporal(),
+                List.of(),
+                argv,
+                Map.of("HOME", directory.toString(), "USER", layout.temporal().name()),
+                directory,
+                List.of(),
+                Readiness.http(
+                        this.http, "http://127.0.0.1:" + http + "/api/v1/namespaces/" + namespace),
+                SERVER_READY_MAX,
+                "TERM",
+                STOP_MAX);
+    }
+
+    private static String dynamic(String setting) {
+        return "--dynamic-config-value=" + setting;
+    }
+
+    private Service control(List<String> after) {
+        User user = layout.control();
+        Secrets secrets = layout.secrets();
+        Path config = controlConfig(user, secrets);
+        List<String> argv =
+                List.of(
+                        jdk.resolve("bin/java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-Xms64m",
+                        "-Xmx512m",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        "-jar",
+                        platform.release().resolve("control/quarkus-run.jar").toString());
+        return new Service(
+                "control",
+                user,
+                List.of(),
+                argv,
+                Map.of(
+                        "SMALLRYE_CONFIG_LOCATIONS",
+                        config.toUri().toString(),
+                        "HOME",
+                        platform.data().resolve("control").toString()),
+                platform.data().resolve("control"),
+                after,
+                Readiness.http(http, "http://127.0.0.1:" + ports.of("control") + "/health/ready"),
+                JAVA_READY_MAX,
+                "TERM",
+                STOP_MAX);
+    }
+
+    private Path controlConfig(User user, Secrets secrets) {
+        String url = layout.config().text(ConfigKey.DATABASE_URL);
+        String password = layout.config().text(ConfigKey.DATABASE_PASSWORD_FILE);
+        return new ProcessConfig()
+                .set("quarkus.http.host", "127.0.0.1")
+                .set("quarkus.http.port", ports.of("control"))
+                .set("space.database.url", url.isEmpty() ? layout.cluster().url() : url)
+                .set("space.database.user", layout.config().text(ConfigKey.DATABASE_USER))
+                .set(
+                        "space.database.password-file",
+                        password.isEmpty() ? secrets.databasePassword(user) : password)
+                .set("space.temporal.target", temporalTarget())
+                .set("space.temporal.namespace", layout.config().text(ConfigKey.TEMPORAL_NAMESPACE))
+                .set("space.node.token-file", secrets.nodeToken("control", user))
+                .set("space.control.env-key-file", secrets.envKey(user))
+                .set("space.control.bootstrap-key-file", secrets.apiKeyFor("control", user))
+                .write(platform.run().resolve("control.properties"), user);
+    }
+
+    private String temporalTarget() {
+        String outside = layout.config().text(ConfigKey.TEMPORAL_TARGET);
+        return outside.isEmpty() ? "127.0.0.1:" + ports.of("temporal") : outside;
+    }
+
+    private Service manager() {
+        Path directory = platform.data().resolve("manager");
+        Path config =
+                new ProcessConfig()
+                        .set("space.node.manager-socket", layout.managerSocket())
+                        .set("space.node.slots", layout.config().text(ConfigKey.NODE_SLOTS))
+                        .set(
+                                "space.node.slot-uid-base",
+                                layout.config().text(ConfigKey.NODE_SLOT_UID_BASE))
+                        .set("space.node.data-dir", platform.node())
+                        .set("space.node.cache-dir", platform.cache())
+                        .set("space.manager.state-dir", directory)
+                        .set("space.manager.jail", platform.release().resolve("bin/space-jail"))
+                        .set("space.manager.peer-user", layout.node().name())
+                        .set("space.manager.peer-uid", layout.node().uid())
+                        .write(platform.run().resolve("node-manager.properties"), layout.root());
+        return new Service(
+                "node-manager",
+                layout.root(),
+                List.of(),
+                java("manager", "dev.space.manager.Main", "-Xmx48m", config),
+                Map.of("HOME", "/nonexistent"),
+                directory,
+                List.of(),
+                Readiness.unixSocket(layout.managerSocket()),
+                SERVER_READY_MAX,
+                "TERM",
+                STOP_MAX);
+    }
+
+    private Service node() {
+        User user = layout.node();
+        int base = layout.config().number(ConfigKey.NODE_SLOT_UID_BASE);
+        int slots = layout.config().number(ConfigKey.NODE_SLOTS);
+        Path state = platform.data().resolve("node-state");
+        Path config =
+                new ProcessConfig()
+                        .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
+                        .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
+                        .set("space.node.prepare", layout.config().text(ConfigKey.NODE_PREPARE))
+                        .set("space.node.slots", slots)
+                        .set("space.node.slot-uid-base", base)
+                        .set("space.node.api-port", ports.of("node-api"))
+                        .set("space.node.http-port", ports.of("node-http"))
+                        .set("space.node.data-dir", platform.node())
+                        .set("space.node.state-dir", state)
+                        .set("space.node.cache-dir", platform.cache())
+                        .set("space.node.manager-socket", layout.managerSocket())
+                        .set("space.node.token-file", layout.secrets().nodeToken("node", user))
+                        .set("space.control.url", "127.0.0.1:" + ports.of("control"))
+                        .set("space.temporal.target", temporalTarget())
+                        .set(
+                                "space.temporal.namespace",
+                                layout.config().text(ConfigKey.TEMPORAL_NAMESPACE))
+                        .write(platform.run().resolve("node-worker.properties"), user);
+        return new Service(
+                "node-worker",
+                user,
+                IntStream.range(base, base + slots).boxed().toList(),
+                java("node", "dev.space.node.Main", "-Xmx512m", config),
+                Map.of("HOME", state.toString()),
+                state,
+                List.of("control", "node-manager"),
+                Readiness.http(http, "http://127.0.0.1:" + ports.of("node-http") + "/health/ready"),
+                NODE_READY_MAX,
+                "TERM",
+                STOP_MAX);
+    }
+
+    private List<String> java(String part, String main, String heap, Path config) {
+        Path home = platform.release().resolve(part);
+        return List.of(
+                jdk.resolve("bin/java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xms16m",
+                heap,
+                "-XX:+ExitOnOutOfMemoryError",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                home + "/*:" + home + "/lib/*",
+                main,
+                "--config",
+                config.toString());
+    }
+}

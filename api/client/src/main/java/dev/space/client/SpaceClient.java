@@ -1,0 +1,259 @@
+package dev.space.client;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls the platform's REST interface with one API key. Every change carries an idempotency key, so
+ * a call whose answer was lost can be sent again; this class sends it once more by itself when the
+ * connection broke. Thread-safe; keeps no state but the connection pool.
+ */
+public final class SpaceClient implements AutoCloseable {
+
+    /**
+     * Above the longest wait of an operation that the API offers, so that the API answers first.
+     */
+    private static final Duration CALL_MAX = Duration.ofMinutes(6);
+
+    private static final Duration CONNECT_MAX = Duration.ofSeconds(5);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final HttpClient http;
+    private final String base;
+    private final String key;
+
+    public SpaceClient(URI base, String key) {
+        String text = base.toString();
+        this.base = text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
+        this.key = key;
+        this.http =
+                HttpClient.newBuilder()
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .connectTimeout(CONNECT_MAX)
+                        .build();
+    }
+
+    public Session create(CreateSession request) {
+        return read(post("/v1/sessions", request), Session.class);
+    }
+
+    public Session session(String id) {
+        return read(get("/v1/sessions/" + encode(id)), Session.class);
+    }
+
+    /** All sessions that are not destroyed, page by page. */
+    public List<Session> sessions() {
+        List<Session> all = new ArrayList<>();
+        String cursor = null;
+        do {
+            String from = cursor == null ? "" : "&cursor=" + encode(cursor);
+            JsonNode page = get("/v1/sessions?limit=100" + from);
+            JsonNode items = page.isArray() ? page : firstArray(page);
+            items.forEach(item -> all.add(read(item, Session.class)));
+            JsonNode next =
+                    page.path("cursor").isMissingNode() ? page.path("next") : page.path("cursor");
+            cursor = next.isTextual() ? next.asText() : null;
+        } while (cursor != null);
+        return all;
+    }
+
+    private static JsonNode firstArray(JsonNode page) {
+        for (JsonNode field : page) {
+            if (field.isArray()) {
+                return field;
+            }
+        }
+        return JSON.createArrayNode();
+    }
+
+    /** Pause, resume, checkpoint or recover; waits for the operation. */
+    public Session command(String id, String verb) {
+        return read(post("/v1/sessions/" + encode(id) + "/" + verb, null), Session.class);
+    }
+
+    public void destroy(String id) {
+        send(request("/v1/sessions/" + encode(id)).DELETE(), idempotencyKey());
+    }
+
+    /** Runs a command and waits for its end; the answer as it came. */
+    public JsonNode exec(String id, RunProcess command) {
+        return post("/v1/sessions/" + encode(id) + "/exec", command);
+    }
+
+    /** Any other read of the interface, for instance {@code /v1/nodes}. */
+    public JsonNode get(String path) {
+        return send(request(path).GET(), null);
+    }
+
+    public JsonNode post(String path, @Nullable Object body) {
+        String text = body == null ? "{}" : write(body);
+        HttpRequest.Builder builder =
+                request(path)
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(text));
+        return send(builder, idempotencyKey());
+    }
+
+    public JsonNode startProcess(String id, RunProcess command) {
+        return post("/v1/sessions/" + encode(id) + "/processes", command);
+    }
+
+    /** The process now, or at its end when it ends within the wait. */
+    public JsonNode process(String id, String process, Duration wait) {
+        return get(processPath(id, process) + "?wait=" + wait.toSeconds());
+    }
+
+    /** Output from an offset until the process ends and all of it was read. */
+    public InputStream output(String id, String process, String stream, long offset) {
+        String path =
+                processPath(id, process)
+                        + "/output?stream="
+                        + stream
+                        + "&offset="
+                        + offset
+                        + "&follow=true";
+        HttpRequest.Builder builder =
+                HttpRequest.newBuilder(URI.create(base + path))
+                        .header("Authorization", "Bearer " + key)
+                        .GET();
+        HttpResponse<InputStream> answer =
+                exchange(builder.build(), HttpResponse.BodyHandlers.ofInputStream());
+        if (answer.statusCode() >= 300) {
+            throw problem(answer.statusCode(), readAll(answer.body()));
+        }
+        return answer.body();
+    }
+
+    public void writeStdin(String id, String process, long offset, byte[] bytes, boolean eof) {
+        HttpRequest.Builder builder =
+                request(processPath(id, process) + "/stdin?offset=" + offset + "&eof=" + eof)
+                        .header("Content-Type", "application/octet-stream")
+                        .POST(BodyPublishers.ofByteArray(bytes));
+        send(builder, idempotencyKey());
+    }
+
+    public void signal(String id, String process, String signal) {
+        post(processPath(id, process) + "/signal", JSON.createObjectNode().put("signal", signal));
+    }
+
+    @Override
+    public void close() {
+        http.shutdownNow();
+    }
+
+    private static String processPath(String id, String process) {
+        return "/v1/sessions/" + encode(id) + "/processes/" + encode(process);
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(base + path))
+                .timeout(CALL_MAX)
+                .header("Accept", "application/json")
+                .header("Authorization", "Bearer " + key);
+    }
+
+    private JsonNode send(HttpRequest.Builder builder, @Nullable String idempotencyKey) {
+        if (idempotencyKey != null) {
+            builder.header("Idempotency-Key", idempotencyKey);
+        }
+        HttpRequest request = builder.build();
+        HttpResponse<byte[]> answer;
+        try {
+            answer = exchange(request, HttpResponse.BodyHandlers.ofByteArray());
+        } catch (ApiException e) {
+            if (!e.code().equals("CONNECTION_LOST")) {
+                throw e;
+            }
+            // The same key makes the second sending harmless whatever became of the first.
+            answer = exchange(request, HttpResponse.BodyHandlers.ofByteArray());
+        }
+        if (answer.statusCode() >= 300) {
+            throw problem(answer.statusCode(), answer.body());
+        }
+        try {
+            return answer.body().length == 0
+                    ? JSON.createObjectNode()
+                    : JSON.readTree(answer.body());
+        } catch (IOException e) {
+            throw new ApiException(answer.statusCode(), "BAD_ANSWER", "the answer is not JSON");
+        }
+    }
+
+    private <T> HttpResponse<T> exchange(HttpRequest request, HttpResponse.BodyHandler<T> body) {
+        try {
+            return http.send(request, body);
+        } catch (ConnectException e) {
+            throw new ApiException(0, "NOT_REACHABLE", "nothing answers at " + base);
+        } catch (IOException e) {
+            throw new ApiException(0, "CONNECTION_LOST", "the connection broke: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiException(0, "INTERRUPTED", "the call was interrupted");
+        }
+    }
+
+    private static ApiException problem(int status, byte[] body) {
+        String code = "HTTP_" + status;
+        String detail = "the API answered " + status;
+        try {
+            JsonNode problem = JSON.readTree(body);
+            code = problem.path("code").asText(code);
+            detail = problem.path("detail").asText(problem.path("title").asText(detail));
+            if (problem.has("allowed")) {
+                detail += " (allowed now: " + problem.path("allowed") + ")";
+            }
+        } catch (IOException e) {
+            // Not a problem document, for instance a proxy's page: the status says what is known.
+        }
+        return new ApiException(status, code, detail);
+    }
+
+    private static byte[] readAll(InputStream in) {
+        try (in) {
+            return in.readNBytes(1 << 16);
+        } catch (IOException e) {
+            return new byte[0];
+        }
+    }
+
+    private static <T> T read(JsonNode node, Class<T> type) {
+        try {
+            return JSON.treeToValue(node, type);
+        } catch (JsonProcessingException e) {
+            throw new ApiException(
+                    200, "BAD_ANSWER", "unexpected answer: " + e.getOriginalMessage());
+        }
+    }
+
+    private static String write(Object body) {
+        try {
+            return JSON.writeValueAsString(body);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("cannot be written as JSON", e);
+        }
+    }
+
+    private static String encode(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static String idempotencyKey() {
+        return UUID.randomUUID().toString();
+    }
+}
