@@ -131,8 +131,6 @@ CREATE TABLE operations (
     argument     text,
     number       bigint,
     epoch        bigint,
-    step         text,
-    step_at      timestamptz,
     -- The operation whose outcome this one shares, when it joined.
     joined       text,
     error_code   text,

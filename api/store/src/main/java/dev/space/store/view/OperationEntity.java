@@ -37,11 +37,6 @@ public class OperationEntity {
 
     public @Nullable Long epoch;
 
-    public @Nullable String step;
-
-    @Column(name = "step_at")
-    public @Nullable Instant stepAt;
-
     @Enumerated(EnumType.STRING)
     @Column(name = "error_code")
     public @Nullable ErrorCode errorCode;

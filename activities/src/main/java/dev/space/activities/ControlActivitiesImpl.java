@@ -1,0 +1,165 @@
+package dev.space.activities;
+
+import dev.space.contract.control.AcceptAnswer;
+import dev.space.contract.control.AcceptOperation;
+import dev.space.contract.control.CommitAnswer;
+import dev.space.contract.control.CommitOperation;
+import dev.space.contract.control.ControlActivities;
+import dev.space.contract.control.EndOperations;
+import dev.space.contract.control.MoveAnswer;
+import dev.space.contract.control.MoveOperation;
+import dev.space.contract.control.RecordSnapshots;
+import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.PolicyAction;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.SessionId;
+import dev.space.store.AcceptStore;
+import dev.space.store.CommitStore;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The session's rows for its workflow: translates payloads to the store's fenced writes. */
+@Singleton
+public class ControlActivitiesImpl implements ControlActivities {
+    private final AcceptStore accepts;
+    private final CommitStore commits;
+    private final SessionLoader loader;
+    private final Clock clock;
+
+    @Inject
+    public ControlActivitiesImpl(
+            AcceptStore accepts, CommitStore commits, SessionLoader loader, Clock clock) {
+        this.accepts = accepts;
+        this.commits = commits;
+        this.loader = loader;
+        this.clock = clock;
+    }
+
+    @Override
+    public AcceptAnswer acceptOperation(AcceptOperation request) {
+        return Failures.translated(() -> {
+            AcceptStore.Answer answer =
+                    accepts.accept(
+                            new AcceptStore.Request(
+                                    request.session(),
+                                    request.operation(),
+                                    request.kind(),
+                                    request.automatic(),
+                                    request.onlyIfDeadlinePassed(),
+                                    request.supersedes(),
+                                    request.place(),
+                                    request.reason().code(),
+                                    request.reason().text(),
+                                    clock.instant()));
+            return new AcceptAnswer(
+                    answer.accepted(),
+                    answer.number(),
+                    answer.epoch(),
+                    answer.node(),
+                    answer.error(),
+                    answer.detail(),
+                    answer.tombstone(),
+                    deadline(answer.deadlineAt(), answer.deadlineAction()));
+        });
+    }
+
+    static @Nullable DeadlinePolicy deadline(@Nullable Instant at, @Nullable String action) {
+        return at == null || action == null
+                ? null
+                : new DeadlinePolicy(at.toEpochMilli(), PolicyAction.valueOf(action));
+    }
+
+    @Override
+    public MoveAnswer moveOperation(MoveOperation request) {
+        return Failures.translated(() -> {
+            AcceptStore.Moved moved =
+                    accepts.move(
+                            new AcceptStore.Move(
+                                    request.session(),
+                                    request.operation(),
+                                    request.fence(),
+                                    request.from(),
+                                    request.acknowledged()));
+            return new MoveAnswer(moved.moved(), moved.epoch(), moved.node(), moved.error());
+        });
+    }
+
+    @Override
+    public CommitAnswer recordSnapshots(RecordSnapshots request) {
+        return Failures.translated(() ->
+                answer(
+                        commits.recordSnapshots(
+                                request.session(),
+                                request.operation(),
+                                request.fence(),
+                                snapshots(request.snapshots()),
+                                request.pinnedForMillis())));
+    }
+
+    @Override
+    public CommitAnswer commit(CommitOperation request) {
+        return Failures.translated(() ->
+                answer(
+                        commits.commit(
+                                new CommitStore.Commit(
+                                        request.session(),
+                                        request.operation(),
+                                        request.fence(),
+                                        request.outcome(),
+                                        request.error(),
+                                        request.detail(),
+                                        request.state(),
+                                        request.node(),
+                                        request.vm(),
+                                        snapshots(request.snapshots()),
+                                        request.snapshotName(),
+                                        request.joined(),
+                                        request.owed(),
+                                        request.reason().code(),
+                                        request.reason().text()))));
+    }
+
+    @Override
+    public void endOperations(EndOperations request) {
+        Failures.translated(() -> {
+            commits.end(
+                    request.session(),
+                    request.operations().stream()
+                            .map(row ->
+                                    new CommitStore.Ended(
+                                            row.operation(),
+                                            row.outcome(),
+                                            row.error(),
+                                            row.detail()))
+                            .toList());
+            return true;
+        });
+    }
+
+    @Override
+    public @Nullable LoadedSession loadSession(SessionId session) {
+        return Failures.<@Nullable LoadedSession>translated(() -> loader.load(session));
+    }
+
+    private static CommitAnswer answer(CommitStore.Written written) {
+        return new CommitAnswer(written.written(), written.tombstone());
+    }
+
+    private static List<CommitStore.Snapshot> snapshots(List<SnapshotRef> taken) {
+        return taken.stream()
+                .map(ref ->
+                        new CommitStore.Snapshot(
+                                ref.id(),
+                                ref.kind(),
+                                ref.node(),
+                                ref.epoch(),
+                                ref.stop(),
+                                ref.bytes(),
+                                Instant.ofEpochMilli(ref.takenAtMillis())))
+                .toList();
+    }
+}

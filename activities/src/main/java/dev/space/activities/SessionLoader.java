@@ -1,0 +1,91 @@
+package dev.space.activities;
+
+import dev.space.contract.control.ControlActivities.LoadedSession;
+import dev.space.contract.session.InFlight;
+import dev.space.contract.session.Reason;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.OperationState;
+import dev.space.model.SessionId;
+import dev.space.store.CommitStore;
+import dev.space.store.OperationRow;
+import dev.space.store.RepairStore;
+import dev.space.store.SessionRow;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Rebuilds a session's record from its rows, for a workflow that starts again. */
+@Singleton
+public class SessionLoader {
+    private final RepairStore rows;
+
+    @Inject
+    public SessionLoader(RepairStore rows) {
+        this.rows = rows;
+    }
+
+    /** Null without a row. */
+    @Nullable LoadedSession load(SessionId session) {
+        SessionRow row = rows.session(session).orElse(null);
+        if (row == null) {
+            return null;
+        }
+        SessionRecord record =
+                new SessionRecord(
+                        row.state(),
+                        row.epoch(),
+                        row.lastNumber(),
+                        row.node(),
+                        row.nodesTouched(),
+                        false,
+                        row.vm(),
+                        snapshot(row.snapshot()),
+                        snapshot(row.preserved()),
+                        ControlActivitiesImpl.deadline(row.deadlineAt(), row.deadlineAction()),
+                        List.of(),
+                        inFlight(row),
+                        new Reason(row.reasonCode(), row.reason(), row.reasonAt().toEpochMilli()),
+                        List.of());
+        return new LoadedSession(record, row.tombstone());
+    }
+
+    private @Nullable SnapshotRef snapshot(@Nullable String id) {
+        if (id == null) {
+            return null;
+        }
+        CommitStore.Snapshot found = rows.snapshot(id).orElse(null);
+        return found == null
+                ? null
+                : new SnapshotRef(
+                        found.id(),
+                        found.kind(),
+                        found.node(),
+                        found.epoch(),
+                        found.stop(),
+                        found.bytes(),
+                        found.takenAt().toEpochMilli());
+    }
+
+    private @Nullable InFlight inFlight(SessionRow row) {
+        if (row.operation() == null) {
+            return null;
+        }
+        OperationRow operation = rows.operation(row.operation()).orElse(null);
+        if (operation == null || operation.state() != OperationState.ACCEPTED) {
+            return null;
+        }
+        Instant accepted =
+                operation.acceptedAt() == null ? operation.requestedAt() : operation.acceptedAt();
+        return new InFlight(
+                operation.id(),
+                operation.kind(),
+                operation.number(),
+                row.epoch(),
+                row.fenceAttempt(),
+                "",
+                accepted.toEpochMilli());
+    }
+}
