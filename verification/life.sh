@@ -1,0 +1,357 @@
+#!/usr/bin/env bash
+# A session's whole life, driven through the API with curl and jq alone, on a platform of its own:
+# own data directory, own ports, own slot uids. Prints each check as it passes; the first failure
+# ends it with a message and exit code 1. Whatever happens, the platform is taken down and its
+# directory removed.
+#
+#   verification/life.sh            needs root, QEMU, curl and jq
+#   KEEP=1 verification/life.sh     leaves the directory (not the processes) for a look afterwards
+set -euo pipefail
+
+HOME_DIR=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)
+TEMPLATE=minimal
+SIZE=xs
+SLOTS=6
+UID_BASE=$((62000 + $$ % 500 * 8))
+WAIT_S=60
+STATE_WAIT_S=120
+CLOCK_SLACK_S=1
+
+step=start
+data=
+api=
+
+fail() {
+    printf 'life.sh: FAILED at "%s": %s\n' "$step" "$*" >&2
+    exit 1
+}
+
+passed() {
+    printf 'ok  %4d s  %s\n' "$SECONDS" "$step"
+}
+
+skip() {
+    printf 'life.sh: SKIPPED: %s\n' "$*" >&2
+    exit 77
+}
+
+space() {
+    "$HOME_DIR/space" "$@" >>"$data.log" 2>&1 ||
+        fail "\`./space $1\` ended with code $?; last lines of $data.log: $(tail -n 15 "$data.log")"
+}
+
+finish() {
+    local code=$?
+    trap - EXIT
+    set +e
+    if [[ -n $data ]]; then
+        "$HOME_DIR/space" down >>"$data.log" 2>&1 || code=${code/#0/1}
+        if ((code != 0)); then
+            printf 'life.sh: log of the commands: %s\n' "$data.log" >&2
+        else
+            rm -f "$data.log"
+        fi
+        [[ -n ${KEEP:-} ]] || rm -rf --one-file-system "$data"
+    fi
+    exit "$code"
+}
+
+# call METHOD PATH [CURL ARGUMENT…]: the answer's body; fails unless the status is 2xx.
+call() {
+    local method=$1 path=$2 status body
+    shift 2
+    body=$(mktemp -p "$data")
+    local headers=(-H @"$data/auth")
+    if [[ $method == POST || $method == DELETE ]]; then
+        headers+=(-H "Idempotency-Key: $(</proc/sys/kernel/random/uuid)")
+    fi
+    status=$(curl -sS -o "$body" -w '%{http_code}' --max-time 330 -X "$method" "${headers[@]}" \
+        "$@" "$api$path") || fail "$method $path got no answer"
+    if [[ $status != 2* ]]; then
+        fail "$method $path answered $status: $(head -c 2000 "$body")"
+    fi
+    cat "$body"
+    rm -f "$body"
+}
+
+post() {
+    call POST "$1" -H 'Content-Type: application/json' -d "$2"
+}
+
+# sh_in SESSION LINE: stdout of a shell line that must end with code 0.
+sh_in() {
+    local answer
+    answer=$(post "/v1/sessions/$1/exec" "$(jq -cn --arg c "$2" '{command: $c}')") || exit 1
+    [[ $(jq -r .exitCode <<<"$answer") == 0 ]] || fail "\`$2\` in the sandbox: $answer"
+    jq -r .stdout <<<"$answer"
+}
+
+session() {
+    call GET "/v1/sessions/$1" | jq -r ".$2"
+}
+
+await_state() {
+    local id=$1 wanted=$2 until=$((SECONDS + STATE_WAIT_S)) now=
+    while ((SECONDS < until)); do
+        now=$(session "$id" state) || exit 1
+        [[ $now == "$wanted" ]] && return
+        [[ $now == FAILED && $wanted != FAILED ]] && break
+        sleep 0.3
+    done
+    fail "$id is $now, not $wanted: $(call GET "/v1/sessions/$id")"
+}
+
+create() {
+    post "/v1/sessions?wait=$WAIT_S" \
+        "$(jq -cn --arg t "$TEMPLATE" --arg s "$SIZE" '{template: $t, size: $s}')" | jq -er .id
+}
+
+connect() {
+    local port
+    port=$(jq -r '.byName.control' "$data/run/ports.json")
+    api=http://127.0.0.1:$port
+    (umask 077 && printf 'Authorization: Bearer %s\n' "$(<"$data/secrets/api-key")" >"$data/auth")
+}
+
+counter_lines() {
+    call GET "/v1/sessions/$1/processes/$2/output?stream=stdout&offset=0"
+}
+
+# The numbers on stdin are 1, 2, 3 … without gap or repeat; prints the last. A last line without
+# its end is still being written.
+check_sequence() {
+    awk '!/^[0-9]+$/ { print "line " NR " is \"" $0 "\"" >"/dev/stderr"; exit 1 }
+         $0 != NR { print "line " NR " is " $0 >"/dev/stderr"; exit 1 }
+         END { print NR }'
+}
+
+whole_lines() {
+    local text
+    text=$(cat; echo x)
+    text=${text%x}
+    printf '%s' "${text%"${text##*$'\n'}"}"
+}
+
+last_count() {
+    counter_lines "$1" "$2" | whole_lines | check_sequence || fail "the counter's output is torn"
+}
+
+await_count_above() {
+    local until=$((SECONDS + 30)) now
+    while ((SECONDS < until)); do
+        now=$(last_count "$1" "$2") || exit 1
+        ((now > $3)) && return
+        sleep 0.3
+    done
+    fail "the counter stays at $now"
+}
+
+vmm_pid() {
+    local dir pid
+    for dir in /proc/[0-9]*; do
+        pid=${dir#/proc/}
+        [[ $(cat "$dir/comm" 2>/dev/null) == qemu* ]] || continue
+        grep -qs "/sessions/$1/" "$dir/mountinfo" && echo "$pid" && return
+    done
+    fail "no VMM of $1 found"
+}
+
+# Everything that belongs to this platform's sandboxes, a line each; empty when nothing is left.
+remains() {
+    local id pid uid
+    for pid in /proc/[0-9]*; do
+        uid=$(stat -c %u "$pid" 2>/dev/null) || continue
+        # Where pid 1 reaps slowly, a zombie is no leak: it holds nothing.
+        grep -qs '^State:.Z' "$pid/status" && continue
+        ((uid >= UID_BASE && uid < UID_BASE + SLOTS)) && echo "process $pid of uid $uid"
+    done
+    for id in "$@"; do
+        find "$data/node/volumes" -path "*/sessions/$id*" -print 2>/dev/null | head -5
+        grep -h "/sessions/$id/" /proc/[0-9]*/mountinfo 2>/dev/null | head -5
+    done
+    return 0
+}
+
+await_nothing_left() {
+    local until=$((SECONDS + 30)) left=
+    while ((SECONDS < until)); do
+        left=$(remains "$@")
+        [[ -z $left ]] && return
+        sleep 0.5
+    done
+    fail "left behind: $left"
+}
+
+namespaces() {
+    ip netns list | cut -d' ' -f1 | sort
+}
+
+cgroups_of_platform() {
+    find /sys/fs/cgroup -type d -path '*space*' 2>/dev/null | sort
+}
+
+for tool in curl jq qemu-system-x86_64 ip awk; do
+    command -v "$tool" >/dev/null || skip "$tool is not installed"
+done
+((EUID == 0)) || skip "it starts a platform, which needs root"
+
+data=$(mktemp -d /var/tmp/space-life.XXXXXX)
+chmod 0755 "$data"
+trap finish EXIT
+export SPACE_DATA=$data SPACE_CONFIG=$data/space.yaml SPACE_TEMPLATE=$TEMPLATE
+unset SPACE_API_URL SPACE_API_KEY
+cat >"$SPACE_CONFIG" <<YAML
+space:
+  node:
+    id: life
+    prepare: $TEMPLATE:$SIZE
+    slots: $SLOTS
+    slot-uid-base: $UID_BASE
+    volume-gib: 6
+YAML
+
+namespaces_at_start=$(namespaces)
+step="the platform comes up"
+space up
+connect
+namespaces_before=$(namespaces)
+cgroups_before=$(cgroups_of_platform)
+passed
+
+step="two sessions are created"
+a=$(create) || exit 1
+b=$(create) || exit 1
+passed
+
+step="they differ in /dev/urandom and in a uuid of a process that ran in the start snapshot"
+random='head -c 32 /dev/urandom | base64 -w0'
+# The template's uuid service ran when the start snapshot was taken; each read is a new uuid.
+uuid='timeout 10 cat /run/space-uuid'
+ra=$(sh_in "$a" "$random") rb=$(sh_in "$b" "$random")
+ua=$(sh_in "$a" "$uuid") ub=$(sh_in "$b" "$uuid")
+[[ ${#ra} == 44 && ${#rb} == 44 ]] || fail "no random bytes: \"$ra\", \"$rb\""
+[[ $ra != "$rb" ]] || fail "both read the same random bytes"
+[[ $ua =~ ^[0-9a-f]{8}-[0-9a-f-]{27}$ && $ub =~ ^[0-9a-f]{8}-[0-9a-f-]{27}$ ]] ||
+    fail "no uuids: \"$ua\", \"$ub\""
+[[ $ua != "$ub" ]] || fail "both made the uuid $ua"
+passed
+
+step="a file is written and read back"
+content="kept $(</proc/sys/kernel/random/uuid)"
+printf '%s' "$content" | call PUT "/v1/sessions/$a/files?path=kept.txt" \
+    -H 'Content-Type: application/octet-stream' --data-binary @- >/dev/null
+[[ $(call GET "/v1/sessions/$a/files?path=kept.txt") == "$content" ]] || fail "it reads otherwise"
+passed
+
+step="a counter runs in the background"
+# shellcheck disable=SC2016 # expanded in the sandbox
+counter=$(post "/v1/sessions/$a/processes" "$(jq -cn \
+    --arg c 'i=0; while :; do i=$((i+1)); echo $i; sleep 0.2; done' '{command: $c}')" |
+    jq -er '.processId // .id') || fail "the process has no id"
+await_count_above "$a" "$counter" 3
+passed
+
+step="pause"
+[[ $(post "/v1/sessions/$a/pause?wait=$WAIT_S" '{}' | jq -r .state) == PAUSED ]] ||
+    fail "it is $(session "$a" state)"
+passed
+
+step="down"
+space down
+[[ -z $(remains) ]] || fail "still there: $(remains)"
+! grep -q " $data" /proc/self/mountinfo || fail "mounted: $(grep " $data" /proc/self/mountinfo)"
+passed
+
+step="up; the session that ran is resumed, the paused one is not"
+space up
+connect
+await_state "$b" RUNNING
+[[ $(session "$a" state) == PAUSED ]] || fail "$a is $(session "$a" state)"
+passed
+
+step="resume; the clock is right within $CLOCK_SLACK_S s"
+[[ $(post "/v1/sessions/$a/resume?wait=$WAIT_S" '{}' | jq -r .state) == RUNNING ]] ||
+    fail "it is $(session "$a" state)"
+from=$(date +%s.%N)
+guest=$(sh_in "$a" 'date +%s.%N')
+to=$(date +%s.%N)
+awk -v f="$from" -v g="$guest" -v t="$to" -v s="$CLOCK_SLACK_S" \
+    'BEGIN { exit !(g >= f - s && g <= t + s) }' || fail "guest $guest, host $from to $to"
+passed
+
+step="the counter goes on from where it was, without gap or repeat"
+seen=$(last_count "$a" "$counter") || exit 1
+await_count_above "$a" "$counter" $((seen + 3))
+[[ $(call GET "/v1/sessions/$a/files?path=kept.txt") == "$content" ]] || fail "the file changed"
+passed
+
+step="kill -9 of the VMM: RECOVER from the last checkpoint"
+sh_in "$a" 'echo before >before; sync' >/dev/null
+[[ $(post "/v1/sessions/$a/checkpoint?wait=$WAIT_S" '{}' | jq -r .state) == RUNNING ]] ||
+    fail "checkpoint left it $(session "$a" state)"
+at_checkpoint=$(last_count "$a" "$counter") || exit 1
+sh_in "$a" 'echo after >after; sync' >/dev/null
+epoch=$(session "$a" epoch)
+snapshots_before=$(call GET "/v1/sessions/$a/snapshots" |
+    jq -c '[(if type == "array" then . else .items end)[].id]')
+kill -9 "$(vmm_pid "$a")"
+until=$((SECONDS + STATE_WAIT_S))
+while [[ $(session "$a" epoch) == "$epoch" ]]; do
+    ((SECONDS < until)) || fail "no new sandbox: $(call GET "/v1/sessions/$a")"
+    sleep 0.3
+done
+await_state "$a" RUNNING
+[[ $(sh_in "$a" 'cat before; ls after 2>/dev/null || echo gone') == $'before\ngone' ]] ||
+    fail "the files are not those of the checkpoint: $(sh_in "$a" ls)"
+passed
+
+step="the memory is that of the checkpoint, and the newer disk is listed as a snapshot"
+until=$((SECONDS + 30))
+while alive=$(sh_in "$a" 'pgrep -fc "[w]hile :; do i=" || true') && [[ $alive == 0 ]]; do
+    ((SECONDS < until)) || fail "the counter does not run any more"
+    sleep 0.3
+done
+fresh=$(call GET "/v1/sessions/$a/snapshots" | jq -c --argjson old "$snapshots_before" \
+    '[(if type == "array" then . else .items end)[]
+      | select(.kind == "DISK" and (.id | IN($old[]) | not))]')
+[[ $(jq length <<<"$fresh") == 1 ]] ||
+    fail "snapshots: $(call GET "/v1/sessions/$a/snapshots"); counter was at $at_checkpoint"
+passed
+
+step="destroy: nothing is left"
+for id in "$a" "$b"; do
+    call DELETE "/v1/sessions/$id?wait=$WAIT_S" >/dev/null
+done
+await_nothing_left "$a" "$b"
+[[ $(namespaces) == "$namespaces_before" ]] || {
+    # Slots may be kept warm by the node; a slot of ours that is in use is a leak.
+    for name in $(comm -13 <(echo "$namespaces_before") <(namespaces)); do
+        [[ -z $(ip netns pids "$name") ]] || fail "network namespace $name still has processes"
+    done
+}
+for dir in $(comm -13 <(echo "$cgroups_before") <(cgroups_of_platform)); do
+    [[ ! -s $dir/cgroup.procs || -z $(<"$dir/cgroup.procs") ]] ||
+        fail "cgroup $dir still has processes"
+done
+open=$(call GET "/v1/sessions?limit=100" |
+    jq -c '[(if type == "array" then . else .items end)[] | select(.state != "DESTROYED")]')
+[[ $open == '[]' ]] || fail "rows in a running state: $open"
+for id in "$a" "$b"; do
+    open=$(call GET "/v1/sessions/$id/operations" | jq -c '[(if type == "array" then . else .items
+        end)[] | select(.state == "REQUESTED" or .state == "ACCEPTED")]')
+    [[ $open == '[]' ]] || fail "operations without an end: $open"
+done
+passed
+
+step="down: no process, mount, namespace or loop device"
+space down
+left=$(
+    pgrep -af -- "$data" || true
+    grep " $data" /proc/self/mountinfo || true
+    losetup -l -n -O BACK-FILE 2>/dev/null | grep "$data" || true
+    comm -13 <(echo "$namespaces_at_start") <(namespaces)
+    remains
+)
+[[ -z $left ]] || fail "left behind: $left"
+passed
+echo "life.sh: all checks passed in $SECONDS s"
