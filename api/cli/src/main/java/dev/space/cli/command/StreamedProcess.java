@@ -1,6 +1,7 @@
 package dev.space.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.cli.platform.Pause;
 import dev.space.client.ApiException;
 import dev.space.client.RunProcess;
 import dev.space.client.SpaceClient;
@@ -96,7 +97,7 @@ final class StreamedProcess {
                 if (++broken > RECONNECTS_MAX) {
                     throw new ApiException(0, "CONNECTION_LOST", "output broke off: " + e);
                 }
-                pause();
+                Pause.of(RECONNECT_AFTER);
             }
         }
     }
@@ -133,13 +134,5 @@ final class StreamedProcess {
         }
         int signal = process.path("signal").asInt(0);
         return signal > 0 ? EXIT_SIGNAL_BASE + signal : process.path("exitCode").asInt();
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(RECONNECT_AFTER);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -2,6 +2,7 @@ package dev.space.cli.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.space.model.NearestKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,13 +70,10 @@ public final class SpaceConfig {
                 ConfigKey.of(prefix)
                         .orElseThrow(() ->
                                 new ConfigException(
-                                        "unknown key "
-                                                + prefix
+                                        complaint(prefix)
                                                 + " in "
                                                 + file
-                                                + "; did you mean "
-                                                + nearest(prefix)
-                                                + "? (docs/configuration.md lists all)"));
+                                                + " (docs/configuration.md lists all)"));
         String value = text(node);
         if (!key.type().accepts(value)) {
             throw new ConfigException(
@@ -99,30 +97,9 @@ public final class SpaceConfig {
         return message == null ? "unreadable" : message.lines().findFirst().orElse("unreadable");
     }
 
-    static String nearest(String key) {
-        return Arrays.stream(ConfigKey.values())
-                .map(ConfigKey::key)
-                .min((a, b) -> Integer.compare(distance(a, key), distance(b, key)))
-                .orElseThrow();
-    }
-
-    /** Levenshtein's distance. */
-    private static int distance(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j <= b.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= b.length(); j++) {
-                int above = row[j];
-                int change = a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1;
-                row[j] = Math.min(Math.min(above, row[j - 1]) + 1, diagonal + change);
-                diagonal = above;
-            }
-        }
-        return row[b.length()];
+    private static String complaint(String key) {
+        return NearestKey.complaint(
+                key, Arrays.stream(ConfigKey.values()).map(ConfigKey::key).toList());
     }
 
     public String text(ConfigKey key) {

@@ -3,6 +3,7 @@ package dev.space.cli.platform;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 
@@ -70,6 +71,7 @@ public final class NodeVolume {
         Files.deleteIfExists(next);
         var _ = Command.must(MKFS_MAX, "fallocate", "-l", gib + "GiB", next.toString());
         var _ = Command.must(MKFS_MAX, "mkfs.btrfs", "-q", "-L", "space-node", next.toString());
+        Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-------"));
         Files.move(next, image);
     }
 
@@ -84,7 +86,7 @@ public final class NodeVolume {
             if (last.ok()) {
                 return;
             }
-            pause();
+            Pause.of(UMOUNT_PAUSE);
         }
         throw new PlatformException(
                 "cannot unmount " + node + ": " + (last == null ? "" : last.output()));
@@ -106,13 +108,5 @@ public final class NodeVolume {
 
     private boolean isBtrfs() throws IOException {
         return Files.getFileStore(node).type().equals("btrfs");
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(UMOUNT_PAUSE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -120,7 +120,9 @@ public final class Supervisor {
         Path jdk = ReadableJdk.of(platform, made.control());
         Launcher launcher = new Launcher(platform);
         for (Service service : new Services(made, jdk).all()) {
-            watches.put(service.name(), new Watch(platform, service, launcher, state, watches));
+            Watch watch = new Watch(platform, service, launcher, state, watches);
+            watch.announce();
+            watches.put(service.name(), watch);
         }
     }
 

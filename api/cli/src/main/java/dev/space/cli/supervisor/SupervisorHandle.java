@@ -1,6 +1,7 @@
 package dev.space.cli.supervisor;
 
 import dev.space.cli.platform.NodeVolume;
+import dev.space.cli.platform.Pause;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Proc;
@@ -87,7 +88,7 @@ public final class SupervisorHandle {
             if (state.isEmpty() && childGone && (child != null || System.nanoTime() > birth)) {
                 throw new PlatformException(whyDead());
             }
-            sleep();
+            Pause.of(LOOK_EVERY);
         }
         throw new PlatformException(
                 "the platform is not ready after " + UP_MAX.toMinutes() + " min");
@@ -130,7 +131,7 @@ public final class SupervisorHandle {
         long deadline = System.nanoTime() + BIRTH_MAX.toNanos();
         Optional<PlatformState> live = PlatformState.live(platform);
         while (live.isEmpty() && System.nanoTime() < deadline) {
-            sleep();
+            Pause.of(LOOK_EVERY);
             live = PlatformState.live(platform);
         }
         return live;
@@ -146,7 +147,7 @@ public final class SupervisorHandle {
             if (System.nanoTime() > deadline) {
                 throw new PlatformException("not stopped after " + max.toMinutes() + " min");
             }
-            sleep();
+            Pause.of(LOOK_EVERY);
         }
         PlatformState.last(platform).ifPresent(follower::show);
     }
@@ -196,15 +197,6 @@ public final class SupervisorHandle {
                     "\n", lines.subList(Math.max(0, lines.size() - LOG_TAIL_LINES), lines.size()));
         } catch (IOException e) {
             return "(no log at " + log() + ")";
-        }
-    }
-
-    private static void sleep() {
-        try {
-            Thread.sleep(LOOK_EVERY);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new PlatformException("interrupted", e);
         }
     }
 

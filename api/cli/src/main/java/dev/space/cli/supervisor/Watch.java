@@ -1,5 +1,6 @@
 package dev.space.cli.supervisor;
 
+import dev.space.cli.platform.Pause;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Proc;
@@ -29,6 +30,8 @@ final class Watch implements Runnable {
 
     /** How often an adopted process, whose end nobody reports, is looked at. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(250);
+
+    private static final Duration DEATH_LOOK_EVERY = Duration.ofMillis(20);
 
     private final Platform platform;
     private final Service service;
@@ -71,10 +74,15 @@ final class Watch implements Runnable {
         return restarts.get();
     }
 
+    /** Makes the service visible in the state, in the order of these calls. */
+    void announce() {
+        String after = String.join(", ", service.after());
+        publish(Phase.WAITING, 0, after.isEmpty() ? "" : "after " + after);
+    }
+
     @Override
     public void run() {
         try {
-            publish(Phase.WAITING, 0, "after " + String.join(", ", service.after()));
             for (String name : service.after()) {
                 Watch other = all.get(name);
                 if (other != null && !other.awaitReadyOrStop(stop)) {
@@ -206,12 +214,7 @@ final class Watch implements Runnable {
             if (System.nanoTime() > deadline) {
                 return false;
             }
-            try {
-                Thread.sleep(20);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
-            }
+            Pause.of(DEATH_LOOK_EVERY);
         }
         return true;
     }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.space.cli.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,66 @@
+package dev.space.cli.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.space.cli.config.SpaceConfig;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class PortsTest {
+
+    @TempDir Path data = Path.of("");
+
+    private Platform platform() {
+        return Platform.of(Map.of(), data, data.resolve("space.yaml"));
+    }
+
+    @Test
+    void chosenPortsDifferAndStay() {
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        assertThat(new HashSet<>(first.byName().values())).hasSize(8);
+        assertThat(Ports.choose(platform(), SpaceConfig.defaults(), Set.of())).isEqualTo(first);
+        assertThat(Ports.stored(platform())).contains(first);
+    }
+
+    @Test
+    void aChosenPortThatSomebodyTookIsReplaced() throws Exception {
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        try (ServerSocket _ =
+                new ServerSocket(first.of("control"), 1, InetAddress.getLoopbackAddress())) {
+            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+            assertThat(second.of("control")).isNotEqualTo(first.of("control"));
+            assertThat(second.of("postgres")).isEqualTo(first.of("postgres"));
+        }
+    }
+
+    @Test
+    void aPortOfOurOwnLivingServiceIsKept() throws Exception {
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        try (ServerSocket _ =
+                new ServerSocket(first.of("control"), 1, InetAddress.getLoopbackAddress())) {
+            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), Set.of("control"));
+            assertThat(second).isEqualTo(first);
+        }
+    }
+
+    @Test
+    void aConfiguredPortInUseIsRefusedByName() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = data.resolve("space.yaml");
+            Files.writeString(file, "space.ports.control: " + taken.getLocalPort());
+            SpaceConfig config = SpaceConfig.load(file);
+            assertThatThrownBy(() -> Ports.choose(platform(), config, Set.of()))
+                    .isInstanceOf(PlatformException.class)
+                    .hasMessageContaining("in use")
+                    .hasMessageContaining("space.ports.control");
+        }
+    }
+}

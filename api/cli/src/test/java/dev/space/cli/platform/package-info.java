@@ -1,0 +1,4 @@
+@NullMarked
+package dev.space.cli.platform;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.space.cli.supervisor;
+
+import org.jspecify.annotations.NullMarked;
