@@ -77,6 +77,7 @@ half_broken() {
     false
     echo "never reached"
 }
+export -f half_broken
 output=$( (step half "a step that fails in the middle" half_broken) 2>&1 && echo passed || echo stopped)
 contains "a step stops at its first failing command" "stopped" "$output"
 

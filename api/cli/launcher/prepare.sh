@@ -27,12 +27,10 @@ step() {
     local name=$1 what=$2 began=$SECONDS log=$STEP_LOGS/$1.log
     shift 2
     say "$what …"
-    # In the background, because bash ignores `set -e` inside a condition.
-    (
-        set -euo pipefail
-        "$@"
-    ) >"$log" 2>&1 &
-    if wait $!; then
+    # In a shell of its own, because bash ignores `set -e` below any condition of the caller.
+    # shellcheck disable=SC2016 # expanded by that shell
+    if bash -euo pipefail -c 'source "$0"; "$@"' "$SPACE_HOME/api/cli/launcher/prepare.sh" "$@" \
+        >"$log" 2>&1 9>&-; then
         say "$what: done in $((SECONDS - began)) s"
         return 0
     fi
@@ -213,7 +211,7 @@ build_rust() {
     target=$(rust_target)
     for crate in guest/daemon node-worker/jail; do
         (
-            cd "$SPACE_HOME/$crate"
+            cd "$SPACE_HOME/$crate" || exit
             [[ $target == *musl ]] || export RUSTFLAGS='-C target-feature=+crt-static'
             cargo build --release --locked --target "$target"
         )
@@ -277,6 +275,8 @@ wants() {
 }
 
 prepare_all() {
+    # For the steps, which run in shells of their own.
+    export RELEASE STAMP JDK TEMPORAL_DIR TEMPORAL_WHEEL_SHA256 POSTGRES_DIR POSTGRES_VERSION
     mkdir -p "$STEP_LOGS" "$(dirname "$RELEASE")"
     exec 9>"$SPACE_HOME/.space/prepare.lock"
     flock -n 9 || {
