@@ -49,43 +49,52 @@ missing_packages() {
     python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
 }
 
-# Prints an APT source for the backports suite, derived from the machine's own source for RELEASE, so
-# that its mirror, proxy and key are kept. Arguments: codename, files to look at.
+# Prints an APT source for the backports suite, derived from the machine's own source for a codename,
+# so that its mirror, proxy and key are kept. Arguments: codename, files to look at; the first fits.
 backports_source() {
-    local codename=$1 file
+    local codename=$1 file text
     shift
     for file in "$@"; do
         [[ -r $file ]] || continue
         case $file in
-            *.sources)
-                awk -v c="$codename" '
-                    BEGIN { RS = ""; FS = "\n" }
-                    {
-                        uri = key = suites = components = types = ""
-                        for (i = 1; i <= NF; i++) {
-                            if ($i ~ /^URIs:/) uri = $i
-                            if ($i ~ /^Signed-By:/) {
-                                key = $i
-                                while (i < NF && $(i + 1) ~ /^[ \t]/) key = key "\n" $(++i)
-                            }
-                            if ($i ~ /^Suites:/) suites = $i " "
-                            if ($i ~ /^Components:/) components = $i " "
-                            if ($i ~ /^Types:/) types = $i " "
-                        }
-                        if (types ~ / deb / && suites ~ " " c " " && components ~ / main / && !done) {
-                            done = 1
-                            print "Types: deb"; print uri
-                            print "Suites: " c "-backports"; print "Components: main"
-                            if (key != "") print key
-                        }
-                    }' "$file"
-                ;;
-            *)
-                sed -nE "s/^(deb( +\[[^]]*\])? +[^ ]+) +$codename( +.*)?\bmain\b.*/\1 $codename-backports main/p" \
-                    "$file" | head -n 1
-                ;;
+            *.sources) text=$(deb822_backports "$codename" "$file") ;;
+            *) text=$(one_line_backports "$codename" "$file") ;;
         esac
-    done | awk 'NR == 1 { form = ($1 == "deb") } form { if (NR == 1) print; next } /^Types:/ && NR > 1 { exit } { print }'
+        if [[ -n $text ]]; then
+            printf '%s\n' "$text"
+            return
+        fi
+    done
+}
+
+one_line_backports() {
+    local source="^(deb( +\[[^]]*\])? +[^ ]+) +$1( +.*)?\bmain\b.*"
+    sed -nE "s/$source/\1 $1-backports main/p" "$2" | head -n 1
+}
+
+deb822_backports() {
+    awk -v c="$1" '
+        BEGIN { RS = ""; FS = "\n" }
+        {
+            uri = key = suites = components = types = ""
+            for (i = 1; i <= NF; i++) {
+                if ($i ~ /^URIs:/) uri = $i
+                if ($i ~ /^Signed-By:/) {
+                    key = $i
+                    while (i < NF && $(i + 1) ~ /^[ \t]/) key = key "\n" $(++i)
+                }
+                if ($i ~ /^Suites:/) suites = $i " "
+                if ($i ~ /^Components:/) components = $i " "
+                if ($i ~ /^Types:/) types = $i " "
+            }
+            fits = types ~ / deb / && suites ~ " " c " " && components ~ / main /
+            if (fits && !done) {
+                done = 1
+                print "Types: deb"; print uri
+                print "Suites: " c "-backports"; print "Components: main"
+                if (key != "") print key
+            }
+        }' "$2"
 }
 
 ensure_backports() {
