@@ -41,7 +41,10 @@ public interface ControlActivities {
     /** Ends rows that changed nothing: refused, already so, waited in vain. Ended rows stay. */
     void endOperations(EndOperations request);
 
-    /** The record as the rows tell it, for a workflow that starts again; null without a row. */
+    /**
+     * The record as the rows tell it, for a workflow that starts again; null without a row. Rows
+     * that are still ACCEPTED belong to no workflow then: they end FAILED in the same transaction.
+     */
     @Nullable LoadedSession loadSession(SessionId session);
 
     /** What a workflow that starts again continues from. */

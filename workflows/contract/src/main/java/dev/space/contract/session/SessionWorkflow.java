@@ -5,6 +5,7 @@ import io.temporal.workflow.SignalMethod;
 import io.temporal.workflow.UpdateMethod;
 import io.temporal.workflow.WorkflowInterface;
 import io.temporal.workflow.WorkflowMethod;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One entity workflow per session, on {@link dev.space.contract.TaskQueues#CONTROL}. Start it with
@@ -52,9 +53,12 @@ public interface SessionWorkflow {
     @SignalMethod
     void idle(IdleReport report);
 
-    /** The deadline in the row was changed; the row stays the truth and is asked again when due. */
+    /**
+     * The deadline in the row was changed (null: removed); the row stays the truth and is asked
+     * again when due.
+     */
     @SignalMethod
-    void deadlineChanged(DeadlinePolicy deadline);
+    void deadlineChanged(@Nullable DeadlinePolicy deadline);
 
     @QueryMethod
     SessionRecord record();

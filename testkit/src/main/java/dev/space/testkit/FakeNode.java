@@ -1,0 +1,249 @@
+package dev.space.testkit;
+
+import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.EndSandbox;
+import dev.space.contract.node.NodeActivities;
+import dev.space.contract.node.PreserveDisk;
+import dev.space.contract.node.ReleaseSession;
+import dev.space.contract.node.SandboxStarted;
+import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.StartSandbox;
+import dev.space.contract.node.StepRef;
+import dev.space.contract.node.TakeSnapshot;
+import dev.space.model.ErrorCode;
+import dev.space.model.Fence;
+import dev.space.model.OperationId;
+import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
+import dev.space.model.SnapshotKind;
+import dev.space.model.SpaceException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A node without VMs: keeps fences as the real one does, and counts what would run. */
+public final class FakeNode implements NodeActivities {
+
+    /** A VM that runs, or has exited and left its disk. */
+    public record Vm(SessionId session, OperationId operation, Fence start, boolean running) {}
+
+    private static final class Session {
+        private Fence highest = new Fence(0, 0, 0);
+        private @Nullable Vm vm;
+        private long stops;
+        private final Map<SnapshotId, SnapshotTaken> snapshots = new LinkedHashMap<>();
+    }
+
+    private final String id;
+    private final FaultyCalls calls;
+    private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
+    private boolean reachable = true;
+
+    public FakeNode(String id, Faults faults) {
+        this.id = id;
+        this.calls = new FaultyCalls(id, faults, ErrorCode.ENGINE_FAILED);
+    }
+
+    public String id() {
+        return id;
+    }
+
+    // ------------------------------------------------------------ what a test sees and does
+
+    /** While it is not, every call is lost. */
+    public synchronized void reachable(boolean yes) {
+        reachable = yes;
+    }
+
+    public synchronized @Nullable Vm vm(SessionId session) {
+        Session s = sessions.get(session);
+        return s == null ? null : s.vm;
+    }
+
+    public synchronized List<Vm> running() {
+        List<Vm> all = new ArrayList<>();
+        for (Session s : sessions.values()) {
+            Vm vm = s.vm;
+            if (vm != null && vm.running()) {
+                all.add(vm);
+            }
+        }
+        return all;
+    }
+
+    public synchronized List<SnapshotTaken> snapshots(SessionId session) {
+        Session s = sessions.get(session);
+        return s == null ? List.of() : List.copyOf(s.snapshots.values());
+    }
+
+    /** The VM of the session ends by itself; answers the start that made it. */
+    public synchronized @Nullable Fence exit(SessionId session) {
+        Session s = sessions.get(session);
+        Vm vm = s == null ? null : s.vm;
+        if (s == null || vm == null || !vm.running()) {
+            return null;
+        }
+        s.vm = new Vm(vm.session(), vm.operation(), vm.start(), false);
+        return vm.start();
+    }
+
+    /** Calls that were delayed arrive now. */
+    public void deliverLate() {
+        calls.deliverLate();
+    }
+
+    // ------------------------------------------------------------ steps
+
+    @Override
+    public SandboxStarted startSandbox(StartSandbox request) {
+        return step("start", request.ref(), s -> start(s, request));
+    }
+
+    @Override
+    public SnapshotTaken pauseSandbox(TakeSnapshot request) {
+        return step(
+                "pause",
+                request.ref(),
+                s -> {
+                    SnapshotTaken taken = take(s, request.ref(), request.snapshot());
+                    s.vm = null;
+                    return taken;
+                });
+    }
+
+    @Override
+    public SnapshotTaken checkpointSandbox(TakeSnapshot request) {
+        return step("checkpoint", request.ref(), s -> take(s, request.ref(), request.snapshot()));
+    }
+
+    @Override
+    public @Nullable SnapshotTaken preserveDisk(PreserveDisk request) {
+        return step("preserve", request.ref(), s -> preserve(s, request));
+    }
+
+    @Override
+    public void endSandbox(EndSandbox request) {
+        step(
+                "end",
+                request.ref(),
+                s -> {
+                    s.vm = null;
+                    return s;
+                });
+    }
+
+    @Override
+    public void releaseSession(ReleaseSession request) {
+        step(
+                "release",
+                request.ref(),
+                s -> {
+                    s.vm = null;
+                    s.snapshots.clear();
+                    return s;
+                });
+    }
+
+    @Override
+    public void deleteSnapshot(DeleteSnapshot request) {
+        step(
+                "delete snapshot",
+                request.ref(),
+                s -> {
+                    s.snapshots.remove(request.snapshot());
+                    return s;
+                });
+    }
+
+    @FunctionalInterface
+    private interface Effect<T extends @Nullable Object> {
+        T on(Session session);
+    }
+
+    private <T extends @Nullable Object> T step(String name, StepRef ref, Effect<T> effect) {
+        Supplier<T> fenced =
+                () -> {
+                    synchronized (this) {
+                        Session s = sessions.computeIfAbsent(ref.session(), _ -> new Session());
+                        if (ref.fence().isStaleAgainst(s.highest)) {
+                            throw new SpaceException(
+                                    ErrorCode.STALE_FENCE, name + ": " + s.highest + " was here");
+                        }
+                        s.highest = ref.fence();
+                        return effect.on(s);
+                    }
+                };
+        synchronized (this) {
+            if (!reachable) {
+                throw io.temporal.failure.ApplicationFailure.newFailure(
+                        id + " is cut off", ErrorCode.NODE_UNREACHABLE.name());
+            }
+        }
+        return calls.call(name, fenced);
+    }
+
+    private static SandboxStarted start(Session s, StartSandbox request) {
+        StepRef ref = request.ref();
+        Vm there = s.vm;
+        if (there != null && there.operation().equals(ref.operation())) {
+            if (there.start().epoch() == ref.fence().epoch()) {
+                return started(there.start().attempt()); // made by an earlier attempt
+            }
+        }
+        SnapshotId source = request.snapshot();
+        if (source != null && !s.snapshots.containsKey(source)) {
+            throw new SpaceException(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot " + source);
+        }
+        s.stops = 0;
+        s.vm = new Vm(ref.session(), ref.operation(), ref.fence(), true);
+        return started(ref.fence().attempt());
+    }
+
+    private static SandboxStarted started(long attempt) {
+        return new SandboxStarted("fake", "cold", false, Map.of("load", 1L), attempt);
+    }
+
+    private static SnapshotTaken take(Session s, StepRef ref, SnapshotId id) {
+        SnapshotTaken known = s.snapshots.get(id);
+        if (known != null) {
+            return known;
+        }
+        Vm vm = s.vm;
+        if (vm == null || !vm.running() || vm.start().epoch() != ref.fence().epoch()) {
+            throw new SpaceException(ErrorCode.PRECONDITION_FAILED, "no VM of that epoch runs");
+        }
+        s.stops++;
+        SnapshotTaken taken =
+                new SnapshotTaken(
+                        id, SnapshotKind.FULL, vm.start().epoch(), s.stops, 1024, 0, true, 100);
+        s.snapshots.put(id, taken);
+        return taken;
+    }
+
+    private static @Nullable SnapshotTaken preserve(Session s, PreserveDisk request) {
+        SnapshotTaken known = s.snapshots.get(request.snapshot());
+        if (known != null) {
+            return known;
+        }
+        Vm dead = s.vm;
+        if (dead == null || dead.running()) {
+            return null;
+        }
+        SnapshotTaken taken =
+                new SnapshotTaken(
+                        request.snapshot(),
+                        SnapshotKind.DISK,
+                        dead.start().epoch(),
+                        s.stops + 1,
+                        512,
+                        0,
+                        false,
+                        0);
+        s.snapshots.put(request.snapshot(), taken);
+        s.vm = null;
+        return taken;
+    }
+}

@@ -1,0 +1,103 @@
+package dev.space.workflow;
+
+import dev.space.contract.control.CommitAnswer;
+import dev.space.contract.control.CommitOperation;
+import dev.space.contract.session.Reason;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.ErrorCode;
+import dev.space.model.Fence;
+import dev.space.model.OperationKind;
+import dev.space.model.OperationState;
+import dev.space.model.ReasonCode;
+import dev.space.model.SessionState;
+import dev.space.model.lifecycle.LifecycleTable;
+import dev.space.model.lifecycle.OperationRow;
+import io.temporal.workflow.Workflow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The last step of every operation: one write that says how it ended and what the session is. */
+final class Commits {
+
+    private Commits() {}
+
+    static void done(OperationContext c) {
+        OperationRow row = LifecycleTable.STANDARD.operation(c.operation.kind);
+        SessionState to = row.to() == null ? c.record().state() : row.to();
+        boolean changes = row.to() != null;
+        Reason reason = changes ? c.operation.request.reason() : c.record().reason();
+        write(c, OperationState.DONE, null, "", to, reason);
+    }
+
+    static void failed(OperationContext c, StepFailure why) {
+        OperationRow row = LifecycleTable.STANDARD.operation(c.operation.kind);
+        SessionState to = row.failed() == null ? c.record().state() : row.failed();
+        boolean changes = row.failed() != null;
+        Reason reason = changes ? reasonOf(why) : c.record().reason();
+        if (to != SessionState.RUNNING) {
+            c.vmIs(null);
+        }
+        write(c, OperationState.FAILED, why.code(), why.detail(), to, reason);
+    }
+
+    private static Reason reasonOf(StepFailure why) {
+        ReasonCode code =
+                switch (why.code()) {
+                    case NODE_LOST -> ReasonCode.NODE_LOST;
+                    case LIMIT_EXCEEDED -> ReasonCode.CRASH_LOOP;
+                    default -> ReasonCode.START_FAILED;
+                };
+        return new Reason(code, why.detail(), Workflow.currentTimeMillis());
+    }
+
+    private static void write(
+            OperationContext c,
+            OperationState outcome,
+            @Nullable ErrorCode error,
+            String detail,
+            SessionState to,
+            Reason reason) {
+        var _ = c.ref("commit", c.nextPlace(), 1);
+        Fence vm = to == SessionState.RUNNING ? c.vm() : null;
+        CommitOperation request =
+                new CommitOperation(
+                        c.session.session(),
+                        c.operation.request.operation(),
+                        c.fence(),
+                        outcome,
+                        error,
+                        detail,
+                        to,
+                        c.record().node(),
+                        vm,
+                        snapshots(c),
+                        c.operation.request.name(),
+                        c.operation.writeJoined(),
+                        List.copyOf(c.owed),
+                        reason);
+        CommitAnswer answer = StepCalls.database(() -> Calls.control().commit(request));
+        if (!answer.written()) {
+            throw new Overtaken(answer.tombstone());
+        }
+        SessionRecord next = c.record().withState(to, vm, reason);
+        for (SnapshotRef snapshot : c.made) {
+            next = next.withSnapshot(snapshot);
+        }
+        c.become(next);
+    }
+
+    /** A checkpoint of a session without a VM names the snapshot that it stands on. */
+    private static List<SnapshotRef> snapshots(OperationContext c) {
+        List<SnapshotRef> all = new ArrayList<>(c.made);
+        SnapshotRef newest = c.record().newest();
+        boolean pins =
+                c.operation.kind == OperationKind.CHECKPOINT
+                        && c.record().state() != SessionState.RUNNING;
+        if (pins && newest != null) {
+            all.add(newest);
+        }
+        return all;
+    }
+}

@@ -1,0 +1,98 @@
+package dev.space.workflow;
+
+import dev.space.contract.session.CommandAnswer;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
+import io.temporal.workflow.CancellationScope;
+import io.temporal.workflow.CompletablePromise;
+import io.temporal.workflow.Workflow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The operation in flight, from the decision to start it until its end. */
+final class Operation {
+
+    /** Why an operation starts nothing and only writes that the session failed. */
+    record GiveUp(ErrorCode code, String detail) {}
+
+    final Request request;
+    final OperationKind kind;
+    final @Nullable OperationId supersedes;
+    final @Nullable GiveUp giveUp;
+
+    /** Completed when the row accepted or refused it. */
+    final CompletablePromise<CommandAnswer> accepted = Workflow.newPromise();
+
+    /** Completed when it has ended, whatever the outcome. */
+    final CompletablePromise<CommandAnswer> done = Workflow.newPromise();
+
+    final List<OperationId> joined = new ArrayList<>();
+
+    private @Nullable CancellationScope scope;
+    private @Nullable CancellationScope attempt;
+    private @Nullable Request supersededBy;
+    private boolean nodeLost;
+    private int joinedWritten;
+
+    Operation(
+            Request request,
+            OperationKind kind,
+            @Nullable OperationId supersedes,
+            @Nullable GiveUp giveUp) {
+        this.request = request;
+        this.kind = kind;
+        this.supersedes = supersedes;
+        this.giveUp = giveUp;
+    }
+
+    /** Ends what runs without any undo: DESTROY fences it. */
+    void supersede(Request by) {
+        supersededBy = by;
+        CancellationScope running = scope;
+        if (running != null) {
+            running.cancel("superseded by DESTROY");
+        }
+    }
+
+    @Nullable Request supersededBy() {
+        return supersededBy;
+    }
+
+    /** The attempt that waits for the node is given up; the operation goes on as its row says. */
+    void loseNode() {
+        nodeLost = true;
+        CancellationScope waiting = attempt;
+        if (waiting != null) {
+            waiting.cancel("node declared lost");
+        }
+    }
+
+    boolean nodeLost() {
+        return nodeLost;
+    }
+
+    /** The operation moved to another node: that one is not lost. */
+    void onOtherNode() {
+        nodeLost = false;
+    }
+
+    void runIn(CancellationScope running) {
+        scope = running;
+    }
+
+    void attemptIn(@Nullable CancellationScope waiting) {
+        attempt = waiting;
+    }
+
+    /** Those that joined so far end in the commit's own transaction. */
+    List<OperationId> writeJoined() {
+        joinedWritten = joined.size();
+        return List.copyOf(joined);
+    }
+
+    int joinedWritten() {
+        return joinedWritten;
+    }
+}

@@ -1,0 +1,141 @@
+package dev.space.workflow;
+
+import dev.space.contract.node.StepRef;
+import dev.space.contract.session.InFlight;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SessionStart;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.Fence;
+import dev.space.model.Ids;
+import dev.space.model.SnapshotId;
+import io.temporal.workflow.Workflow;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the steps of one operation share: the session, the fence so far, and what was made. */
+final class OperationContext {
+
+    final SessionStart session;
+    final Operation operation;
+    final StepCalls calls;
+
+    /** Snapshots that this operation made and its commit lists. */
+    final List<SnapshotRef> made = new ArrayList<>();
+
+    /** Nodes that did not acknowledge their fence. */
+    final Set<String> owed = new LinkedHashSet<>();
+
+    private final RecordHolder holder;
+    private @Nullable SnapshotId snapshot;
+    private @Nullable Fence vm;
+    private int place;
+    private long attempt;
+
+    /** The only place where the session's record is kept. */
+    interface RecordHolder {
+        SessionRecord record();
+
+        void become(SessionRecord next);
+    }
+
+    OperationContext(SessionStart session, Operation operation, RecordHolder holder) {
+        this.session = session;
+        this.operation = operation;
+        this.holder = holder;
+        this.vm = holder.record().vm();
+        this.calls = new StepCalls(this);
+    }
+
+    SessionRecord record() {
+        return holder.record();
+    }
+
+    void become(SessionRecord next) {
+        holder.become(next);
+    }
+
+    /** The next place in the order of the operation's steps, undo included. */
+    int nextPlace() {
+        place++;
+        return place;
+    }
+
+    /** The fence of an attempt. It is written into the record, where operators see it. */
+    StepRef ref(String step, int atPlace, int tryNumber) {
+        attempt = Fence.attempt(atPlace, tryNumber);
+        InFlight now = inFlight();
+        become(
+                record().withInFlight(
+                                new InFlight(
+                                        now.operation(),
+                                        now.kind(),
+                                        now.number(),
+                                        now.epoch(),
+                                        attempt,
+                                        step,
+                                        now.acceptedAtMillis())));
+        return new StepRef(session.session(), operation.request.operation(), fence());
+    }
+
+    Fence fence() {
+        InFlight now = inFlight();
+        return new Fence(now.epoch(), now.number(), attempt);
+    }
+
+    InFlight inFlight() {
+        InFlight now = record().inFlight();
+        if (now == null) {
+            throw new IllegalStateException("invariant: no operation in flight");
+        }
+        return now;
+    }
+
+    /** The operation goes on under another epoch and on another node. */
+    void moveTo(String node, long epoch) {
+        InFlight now = inFlight();
+        become(
+                record().withNode(node)
+                        .withInFlight(
+                                new InFlight(
+                                        now.operation(),
+                                        now.kind(),
+                                        now.number(),
+                                        epoch,
+                                        now.attempt(),
+                                        now.step(),
+                                        now.acceptedAtMillis())));
+        operation.onOtherNode();
+    }
+
+    /** Where the session is; only called where the operation cannot be without a node. */
+    String node() {
+        String node = record().node();
+        if (node == null) {
+            throw new IllegalStateException("invariant: the session has no node");
+        }
+        return node;
+    }
+
+    /** One snapshot id for the whole operation, so that every attempt makes the same. */
+    SnapshotId snapshotId() {
+        SnapshotId known = snapshot;
+        if (known == null) {
+            byte[] random = new byte[Ids.RANDOM_BYTES];
+            Workflow.newRandom().nextBytes(random);
+            known = new SnapshotId(Ids.text(SnapshotId.PREFIX, random));
+            snapshot = known;
+        }
+        return known;
+    }
+
+    @Nullable Fence vm() {
+        return vm;
+    }
+
+    void vmIs(@Nullable Fence start) {
+        vm = start;
+    }
+}

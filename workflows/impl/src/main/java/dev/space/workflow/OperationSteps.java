@@ -1,0 +1,211 @@
+package dev.space.workflow;
+
+import dev.space.contract.control.CommitAnswer;
+import dev.space.contract.control.RecordSnapshots;
+import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.PreserveDisk;
+import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationKind;
+import dev.space.model.SessionState;
+import dev.space.workflow.StepCalls.Tries;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What each operation does, as a declared list. Each step is repeatable and says how it is undone,
+ * or why it is not. The commit, which every list ends with, is in {@link Commits}.
+ */
+final class OperationSteps {
+
+    /** The disk of a dead VM holds work that no checkpoint has: retention leaves it that long. */
+    static final Duration PRESERVED_PIN = Duration.ofHours(24);
+
+    private static final Step START_ANYWHERE =
+            new Step(
+                    "start",
+                    Starting::anywhere,
+                    new Undo.By("release the node", Starting::undoCreate));
+    private static final Step START_FROM_SNAPSHOT =
+            new Step(
+                    "start",
+                    Starting::fromSnapshot,
+                    new Undo.By("end the VM", Starting::undoOnItsNode));
+    private static final Step PUBLISH =
+            new Step(
+                    "pause",
+                    OperationSteps::pause,
+                    new Undo.None(
+                            "before publish the node thaws by itself, after it that VM is over"));
+    private static final Step TAKE =
+            new Step(
+                    "checkpoint",
+                    OperationSteps::checkpoint,
+                    new Undo.By("delete the snapshot", OperationSteps::deleteSnapshot));
+    private static final Step PRESERVE =
+            new Step(
+                    "preserve disk",
+                    OperationSteps::preserve,
+                    new Undo.None("a dead VM's disk is what a failed recovery must leave"));
+    private static final Step LIST =
+            new Step(
+                    "list disk",
+                    OperationSteps::listPreserved,
+                    new Undo.None("the snapshot stays, and so does its row"));
+    private static final Step GIVE_UP =
+            new Step("give up", OperationSteps::giveUp, new Undo.None("it does nothing but fail"));
+    private static final Step RELEASE =
+            new Step(
+                    "release nodes",
+                    OperationSteps::releaseNodes,
+                    new Undo.None("DESTROY is never taken back"));
+
+    private OperationSteps() {}
+
+    /** The steps before the commit. */
+    static List<Step> of(OperationKind kind, SessionState from, boolean givesUp) {
+        return switch (kind) {
+            case CREATE -> List.of(START_ANYWHERE);
+            case PAUSE -> List.of(PUBLISH);
+            case RESUME -> List.of(START_FROM_SNAPSHOT);
+            case CHECKPOINT -> from == SessionState.RUNNING ? List.of(TAKE) : List.of();
+            case RECOVER ->
+                    givesUp
+                            ? List.of(PRESERVE, LIST, GIVE_UP)
+                            : List.of(PRESERVE, LIST, START_FROM_SNAPSHOT);
+            case DESTROY -> List.of(RELEASE);
+            case PREPARE, BIND, FORK, ROLLBACK, SUSPEND, RESTORE ->
+                    throw new IllegalStateException("invariant: the table started " + kind);
+        };
+    }
+
+    private static void pause(OperationContext c) {
+        String node = c.node();
+        SnapshotTaken taken =
+                c.calls.node(
+                        "pause",
+                        Tries.UNTIL_ANSWERED,
+                        (ref, _) ->
+                                Calls.snapshotting(node)
+                                        .pauseSandbox(new TakeSnapshot(ref, c.snapshotId())));
+        c.made.add(listed(taken, node));
+        c.vmIs(null);
+    }
+
+    private static void checkpoint(OperationContext c) {
+        String node = c.node();
+        SnapshotTaken taken =
+                c.calls.node(
+                        "checkpoint",
+                        Tries.UNTIL_ANSWERED,
+                        (ref, _) ->
+                                Calls.snapshotting(node)
+                                        .checkpointSandbox(new TakeSnapshot(ref, c.snapshotId())));
+        c.made.add(listed(taken, node));
+    }
+
+    private static void deleteSnapshot(OperationContext c) {
+        if (c.operation.nodeLost()) {
+            return;
+        }
+        String node = c.node();
+        try {
+            c.calls.end(
+                    "delete snapshot",
+                    Tries.UNTIL_DONE,
+                    (ref, _) -> {
+                        Calls.ending(node).deleteSnapshot(new DeleteSnapshot(ref, c.snapshotId()));
+                        return null;
+                    });
+        } catch (StepFailure e) {
+            c.owed.add(node); // declared lost meanwhile
+        }
+    }
+
+    /** Where the disk cannot be had the recovery goes on without it. */
+    private static void preserve(OperationContext c) {
+        if (c.record().node() == null) {
+            return;
+        }
+        String node = c.node();
+        try {
+            SnapshotTaken taken =
+                    c.calls.node(
+                            "preserve disk",
+                            Tries.UNTIL_ANSWERED,
+                            (ref, _) ->
+                                    Calls.snapshotting(node)
+                                            .preserveDisk(new PreserveDisk(ref, c.snapshotId())));
+            c.vmIs(null);
+            if (taken != null) {
+                c.become(c.record().withPreserved(listed(taken, node)));
+            }
+        } catch (StepFailure e) {
+            if (e.code() == ErrorCode.NODE_LOST) {
+                throw e;
+            }
+        }
+    }
+
+    private static void listPreserved(OperationContext c) {
+        SnapshotRef disk = c.record().preserved();
+        if (disk == null) {
+            return;
+        }
+        var _ = c.ref("list disk", c.nextPlace(), 1);
+        RecordSnapshots request =
+                new RecordSnapshots(
+                        c.session.session(),
+                        c.operation.request.operation(),
+                        c.fence(),
+                        List.of(disk),
+                        PRESERVED_PIN.toMillis());
+        CommitAnswer answer = StepCalls.database(() -> Calls.control().recordSnapshots(request));
+        if (!answer.written()) {
+            throw new Overtaken(answer.tombstone());
+        }
+    }
+
+    private static void giveUp(OperationContext c) {
+        Operation.GiveUp why = c.operation.giveUp;
+        if (why == null) {
+            throw new IllegalStateException("invariant: an operation gives up without a reason");
+        }
+        throw new StepFailure(why.code(), why.detail());
+    }
+
+    /** Never fails: what cannot be reached is owed. */
+    private static void releaseNodes(OperationContext c) {
+        for (String node : c.record().nodes()) {
+            boolean away = c.record().nodeAway() && node.equals(c.record().node());
+            if (away) {
+                c.owed.add(node);
+                continue;
+            }
+            try {
+                c.calls.end(
+                        "release " + node,
+                        Tries.A_FEW,
+                        (ref, n) -> {
+                            Starting.release(node, ref, n);
+                            return null;
+                        });
+            } catch (StepFailure e) {
+                c.owed.add(node);
+            }
+        }
+    }
+
+    private static SnapshotRef listed(SnapshotTaken taken, String node) {
+        return new SnapshotRef(
+                taken.snapshot(),
+                taken.kind(),
+                node,
+                taken.epoch(),
+                taken.stop(),
+                taken.bytes(),
+                taken.takenAtMillis());
+    }
+}

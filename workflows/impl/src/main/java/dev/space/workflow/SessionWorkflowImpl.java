@@ -1,0 +1,246 @@
+package dev.space.workflow;
+
+import dev.space.contract.control.AcceptAnswer;
+import dev.space.contract.control.ControlActivities.LoadedSession;
+import dev.space.contract.session.CommandAnswer;
+import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.Reason;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SessionStart;
+import dev.space.contract.session.SessionWorkflow;
+import dev.space.contract.session.SubmitCommand;
+import dev.space.contract.session.VmExit;
+import dev.space.model.Command;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
+import dev.space.model.ReasonCode;
+import dev.space.model.SessionState;
+import io.temporal.failure.ApplicationFailure;
+import io.temporal.workflow.UpdateValidatorMethod;
+import io.temporal.workflow.Workflow;
+import io.temporal.workflow.WorkflowInit;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session's whole life. Handlers decide by the table and say what is to run; one loop runs it.
+ * The record is replaced in one method and is all that continue-as-new hands over. What a command
+ * or an event means is in {@link Desk} and {@link Policies}; what an operation does in {@link
+ * OperationSteps}.
+ */
+public final class SessionWorkflowImpl implements SessionWorkflow {
+
+    private final SessionStart session;
+    private final Desk desk;
+    private final Policies policies;
+    private final OperationRunner runner;
+    private final Visibility visibility;
+    private SessionRecord record;
+    private boolean ready;
+
+    /** Before any handler runs: none ever sees a session that is half built. */
+    @WorkflowInit
+    public SessionWorkflowImpl(SessionStart start) {
+        session = start;
+        SessionRecord handedOver = start.record();
+        record =
+                handedOver != null
+                        ? handedOver
+                        : SessionRecord.fresh(
+                                start.deadline(), new Reason(ReasonCode.USER, "", now()));
+        OperationContext.RecordHolder holder =
+                new OperationContext.RecordHolder() {
+                    @Override
+                    public SessionRecord record() {
+                        return record;
+                    }
+
+                    @Override
+                    public void become(SessionRecord next) {
+                        record = next;
+                    }
+                };
+        desk = new Desk(start.session(), holder);
+        policies = new Policies(start, desk, holder);
+        runner = new OperationRunner(start, holder);
+        visibility = new Visibility(start);
+        ready = !start.restored();
+    }
+
+    @Override
+    public void run(SessionStart start) {
+        if (start.restored()) {
+            reload();
+            ready = true;
+        }
+        while (record.state() != SessionState.DESTROYED) {
+            Operation operation = desk.takeNext();
+            if (operation != null) {
+                carryOut(operation);
+                visibility.show(record);
+            } else if (!policies.judgeNext() && !desk.decideNextWaiting()) {
+                continueAsNewWhenDue();
+                awaitSomething();
+            }
+        }
+        Workflow.await(Workflow::isEveryHandlerFinished);
+    }
+
+    @Override
+    public CommandAnswer create(SubmitCommand request) {
+        Workflow.await(() -> ready);
+        return desk.create(byUser(request));
+    }
+
+    @Override
+    public CommandAnswer submit(SubmitCommand request) {
+        Workflow.await(() -> ready);
+        Command command = request.command();
+        if (command == null) {
+            throw ApplicationFailure.newNonRetryableFailure(
+                    "a command is missing", ErrorCode.INVALID_ARGUMENT.name());
+        }
+        return desk.submit(byUser(request), command);
+    }
+
+    /** A defect of the caller must not even be recorded. */
+    @UpdateValidatorMethod(updateName = "submit")
+    void checkSubmit(SubmitCommand request) {
+        if (request.command() == null || request.command() == Command.DESTROY) {
+            throw ApplicationFailure.newNonRetryableFailure(
+                    "submit takes every command but DESTROY, which has its own Update",
+                    ErrorCode.INVALID_ARGUMENT.name());
+        }
+    }
+
+    @Override
+    public CommandAnswer destroy(SubmitCommand request) {
+        Workflow.await(() -> ready);
+        return desk.submit(byUser(request), Command.DESTROY);
+    }
+
+    @Override
+    public void vmExited(VmExit exit) {
+        policies.arrived(new Incoming.Exit(exit));
+    }
+
+    @Override
+    public void nodeChanged(NodeChange change) {
+        policies.arrived(new Incoming.Node(change));
+    }
+
+    @Override
+    public void idle(IdleReport report) {
+        policies.arrived(new Incoming.Idle(report));
+    }
+
+    @Override
+    public void deadlineChanged(@Nullable DeadlinePolicy deadline) {
+        record = record.withDeadline(deadline);
+    }
+
+    @Override
+    public SessionRecord record() {
+        return record;
+    }
+
+    private void carryOut(Operation operation) {
+        AcceptAnswer answer = runner.accept(operation);
+        if (!answer.accepted()) {
+            if (answer.deadline() != null) {
+                record = record.withDeadline(answer.deadline());
+            }
+            ErrorCode error = answer.error() == null ? ErrorCode.GONE : answer.error();
+            desk.notAccepted(operation, error, answer.detail());
+            destroyOn(answer.tombstone());
+            return;
+        }
+        visibility.tell(record);
+        desk.accepted(operation);
+        StepFailure failure = null;
+        try {
+            failure = runner.run(operation);
+        } catch (Overtaken e) {
+            failure = new StepFailure(ErrorCode.STALE_FENCE, "a newer operation overtook this one");
+            if (e.tombstone() == null) {
+                reload();
+            }
+            destroyOn(e.tombstone());
+        }
+        record = record.withoutInFlight();
+        desk.ended(operation, failure);
+    }
+
+    private void reload() {
+        LoadedSession loaded =
+                StepCalls.database(() -> Calls.control().loadSession(session.session()));
+        if (loaded == null) {
+            return;
+        }
+        record = loaded.record();
+        if (record.state() != SessionState.DESTROYED) {
+            destroyOn(loaded.tombstone());
+        }
+    }
+
+    /** A tombstone is an order: the workflow that meets one runs DESTROY and nothing else. */
+    private void destroyOn(@Nullable OperationId tombstone) {
+        if (tombstone != null && desk.nothingComes()) {
+            Reason reason = new Reason(ReasonCode.USER, "", now());
+            desk.begin(
+                    new Operation(
+                            new Request(tombstone, Command.DESTROY, null, false, false, reason),
+                            OperationKind.DESTROY,
+                            null,
+                            null));
+        }
+    }
+
+    private void awaitSomething() {
+        DeadlinePolicy deadline = record.deadline();
+        if (deadline == null) {
+            Workflow.await(() -> somethingToDo(null));
+            return;
+        }
+        Duration left = Duration.ofMillis(Math.max(1, deadline.atMillis() - now()));
+        if (!Workflow.await(left, () -> somethingToDo(deadline))) {
+            policies.arrived(new Incoming.DeadlineDue());
+        }
+    }
+
+    private boolean somethingToDo(@Nullable DeadlinePolicy deadline) {
+        return !desk.nothingComes()
+                || policies.somethingHeld()
+                || !Objects.equals(deadline, record.deadline())
+                || continueAsNewIsDue();
+    }
+
+    private boolean continueAsNewIsDue() {
+        return Workflow.getInfo().isContinueAsNewSuggested() && Workflow.isEveryHandlerFinished();
+    }
+
+    /** Only here: nothing is in flight, nothing waits, nothing is held. */
+    private void continueAsNewWhenDue() {
+        if (continueAsNewIsDue()) {
+            Workflow.continueAsNew(session.continuedWith(record));
+        }
+    }
+
+    private static Request byUser(SubmitCommand request) {
+        return new Request(
+                request.operation(),
+                request.command(),
+                request.name(),
+                false,
+                false,
+                new Reason(ReasonCode.USER, "", now()));
+    }
+
+    private static long now() {
+        return Workflow.currentTimeMillis();
+    }
+}

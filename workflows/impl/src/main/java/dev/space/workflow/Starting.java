@@ -1,0 +1,211 @@
+package dev.space.workflow;
+
+import dev.space.contract.control.MoveAnswer;
+import dev.space.contract.control.MoveOperation;
+import dev.space.contract.node.EndSandbox;
+import dev.space.contract.node.ReleaseSession;
+import dev.space.contract.node.SandboxStarted;
+import dev.space.contract.node.StartSandbox;
+import dev.space.contract.node.StepRef;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.ErrorCode;
+import dev.space.model.Fence;
+import dev.space.model.OperationKind;
+import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
+import dev.space.workflow.StepCalls.Tries;
+import io.temporal.workflow.Workflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The step that starts a VM, and how it is taken back. Thaw is its point of no return. */
+final class Starting {
+
+    /** A node that refuses or does not answer a creation this often is left. */
+    private static final Tries BEFORE_MOVING = new Tries(2, 2);
+
+    /** A resume has only its own node: no answer is waited out. */
+    private static final Tries ON_ITS_NODE = new Tries(3, Integer.MAX_VALUE);
+
+    /** Nodes that one creation tries. */
+    private static final int NODES_MAX = 3;
+
+    /** After this a creation that no node takes has failed. */
+    private static final Duration CREATION_MAX = Duration.ofMinutes(5);
+
+    /** How long until a node that may not be left yet is tried again. */
+    private static final Duration LEASE_CHECK = Duration.ofSeconds(2);
+
+    private Starting() {}
+
+    /** CREATE: from the template, on one node after another. */
+    static void anywhere(OperationContext c) {
+        if (c.record().node() == null) {
+            throw new StepFailure(ErrorCode.NO_CAPACITY, "no node has room for the sandbox now");
+        }
+        long until = Workflow.currentTimeMillis() + CREATION_MAX.toMillis();
+        for (int nodes = 1; ; ) {
+            try {
+                start(c, null, BEFORE_MOVING);
+                return;
+            } catch (StepFailure e) {
+                boolean elsewhere = e.code().isRetryable() || e.code() == ErrorCode.NODE_LOST;
+                if (!elsewhere || nodes >= NODES_MAX || Workflow.currentTimeMillis() >= until) {
+                    throw e;
+                }
+                if (moved(c, e)) {
+                    nodes++;
+                }
+            }
+        }
+    }
+
+    /** RESUME and RECOVER: from what is on the session's node, the better source first. */
+    static void fromSnapshot(OperationContext c) {
+        SessionRecord record = c.record();
+        List<SnapshotRef> sources = new ArrayList<>();
+        addIfThere(sources, record.newest());
+        if (c.operation.kind == OperationKind.RECOVER) {
+            addIfThere(sources, record.preserved());
+        }
+        StepFailure failure =
+                new StepFailure(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
+        for (SnapshotRef source : sources) {
+            try {
+                start(c, source.id(), ON_ITS_NODE);
+                return;
+            } catch (StepFailure e) {
+                if (e.code() == ErrorCode.NODE_LOST) {
+                    throw e;
+                }
+                failure = e;
+            }
+        }
+        throw failure;
+    }
+
+    private static void addIfThere(List<SnapshotRef> sources, @Nullable SnapshotRef source) {
+        if (source != null && !sources.contains(source)) {
+            sources.add(source);
+        }
+    }
+
+    /** Before this returned a lost node has nothing of the operation that could still start. */
+    static void undoCreate(OperationContext c) {
+        if (c.record().node() != null && !acknowledged(c, c.node())) {
+            c.owed.add(c.node());
+        }
+    }
+
+    /** The node must have acknowledged before the session is written as having no VM. */
+    static void undoOnItsNode(OperationContext c) {
+        if (c.record().node() == null || c.operation.nodeLost()) {
+            return;
+        }
+        String node = c.node();
+        try {
+            c.calls.end(
+                    "undo start",
+                    Tries.UNTIL_DONE,
+                    (ref, _) -> {
+                        Calls.ending(node).endSandbox(new EndSandbox(ref, "start failed"));
+                        return null;
+                    });
+        } catch (StepFailure e) {
+            c.owed.add(node); // declared lost meanwhile: its VMs are vouched to be stopped
+        }
+    }
+
+    private static void start(OperationContext c, @Nullable SnapshotId source, Tries tries) {
+        String node = c.node();
+        SandboxStarted started =
+                c.calls.node("start", tries, (ref, n) -> attempt(c, node, source, ref, n));
+        Fence fence = c.fence();
+        c.vmIs(new Fence(fence.epoch(), fence.number(), started.attempt()));
+    }
+
+    /** The first attempt of what is on the hot path goes straight to the node. */
+    private static SandboxStarted attempt(
+            OperationContext c,
+            String node,
+            @Nullable SnapshotId source,
+            StepRef ref,
+            int tryNumber) {
+        StartSandbox request =
+                new StartSandbox(
+                        ref,
+                        c.session.templateDigest(),
+                        c.session.size(),
+                        source,
+                        hostname(c.session.session()),
+                        c.session.maxProcesses());
+        return tryNumber == 1 && c.operation.kind != OperationKind.RECOVER
+                ? Calls.direct().startSandboxNow(node, request)
+                : Calls.starting(node).startSandbox(request);
+    }
+
+    /** Short, valid everywhere, and tells sessions apart. */
+    private static String hostname(SessionId session) {
+        return session.value().replace('_', '-').substring(0, 16);
+    }
+
+    /** Leaves the node for another under a new epoch; false when it may not be left yet. */
+    private static boolean moved(OperationContext c, StepFailure why) {
+        String from = c.node();
+        boolean acknowledged = acknowledged(c, from);
+        if (!acknowledged) {
+            c.owed.add(from);
+        }
+        MoveOperation request =
+                new MoveOperation(
+                        c.session.session(),
+                        c.operation.request.operation(),
+                        c.fence(),
+                        from,
+                        acknowledged);
+        MoveAnswer answer = StepCalls.database(() -> Calls.control().moveOperation(request));
+        String next = answer.node();
+        if (answer.moved() && next != null) {
+            c.moveTo(next, answer.epoch());
+            return true;
+        }
+        ErrorCode error = answer.error();
+        if (error == ErrorCode.NODE_UNREACHABLE && !c.operation.nodeLost()) {
+            c.owed.remove(from);
+            Workflow.sleep(LEASE_CHECK);
+            return false;
+        }
+        if (error == ErrorCode.STALE_FENCE || error == ErrorCode.GONE) {
+            throw new Overtaken(null);
+        }
+        throw why;
+    }
+
+    private static boolean acknowledged(OperationContext c, String node) {
+        try {
+            c.calls.end(
+                    "undo start",
+                    Tries.A_FEW,
+                    (ref, n) -> {
+                        release(node, ref, n);
+                        return null;
+                    });
+            return true;
+        } catch (StepFailure e) {
+            return false;
+        }
+    }
+
+    /** Removes everything of the session from a node: directly first, then by its queue. */
+    static void release(String node, StepRef ref, int tryNumber) {
+        ReleaseSession request = new ReleaseSession(ref);
+        if (tryNumber == 1) {
+            Calls.direct().releaseSessionNow(node, request);
+        } else {
+            Calls.ending(node).releaseSession(request);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+package dev.space.workflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.space.contract.TaskQueues;
+import dev.space.contract.session.CommandAnswer;
+import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.PolicyAction;
+import dev.space.contract.session.RecoveryPolicy;
+import dev.space.contract.session.SessionAttributes;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SessionStart;
+import dev.space.contract.session.SessionWorkflow;
+import dev.space.contract.session.SubmitCommand;
+import dev.space.contract.session.VmExit;
+import dev.space.model.Command;
+import dev.space.model.Fence;
+import dev.space.model.Ids;
+import dev.space.model.OperationId;
+import dev.space.model.OperationState;
+import dev.space.model.OrganisationId;
+import dev.space.model.ProjectId;
+import dev.space.model.ReasonCode;
+import dev.space.model.SessionId;
+import dev.space.model.SessionState;
+import dev.space.model.Size;
+import dev.space.testkit.FakeDirectNodes;
+import dev.space.testkit.FakeNode;
+import dev.space.testkit.FakeStore;
+import dev.space.testkit.Faults;
+import io.temporal.api.enums.v1.IndexedValueType;
+import io.temporal.api.enums.v1.WorkflowIdConflictPolicy;
+import io.temporal.api.enums.v1.WorkflowIdReusePolicy;
+import io.temporal.client.UpdateOptions;
+import io.temporal.client.WithStartWorkflowOperation;
+import io.temporal.client.WorkflowClient;
+import io.temporal.client.WorkflowOptions;
+import io.temporal.client.WorkflowStub;
+import io.temporal.client.WorkflowUpdateHandle;
+import io.temporal.client.WorkflowUpdateStage;
+import io.temporal.testing.TestEnvironmentOptions;
+import io.temporal.testing.TestWorkflowEnvironment;
+import io.temporal.worker.WorkerFactoryOptions;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** A test server, two fake nodes, a fake store, and a driver that does what the API does. */
+final class World implements AutoCloseable {
+
+    /** How long a test waits for something that must happen; never reached by a passing test. */
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    static final String FIRST = "n1";
+    static final String SECOND = "n2";
+
+    final Faults faults;
+    final FakeStore store;
+    final TestWorkflowEnvironment server;
+    private final Map<String, FakeNode> nodes = new LinkedHashMap<>();
+    private final Random random;
+
+    World(Faults faults, long seed, boolean sticky) {
+        this.faults = faults;
+        this.random = new Random(seed);
+        this.store = new FakeStore(faults, List.of(FIRST, SECOND));
+        for (String id : List.of(FIRST, SECOND)) {
+            nodes.put(id, new FakeNode(id, faults));
+        }
+        TestEnvironmentOptions.Builder options = TestEnvironmentOptions.newBuilder();
+        SessionAttributes.ALL.forEach(a ->
+                options.registerSearchAttribute(
+                        a.getName(), IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD));
+        if (!sticky) {
+            options.setWorkerFactoryOptions(
+                    WorkerFactoryOptions.newBuilder().setWorkflowCacheSize(0).build());
+        }
+        server = TestWorkflowEnvironment.newInstance(options.build());
+        var control = server.newWorker(TaskQueues.CONTROL);
+        control.registerWorkflowImplementationTypes(SessionWorkflowImpl.class);
+        control.registerActivitiesImplementations(store, new FakeDirectNodes(nodes.values()));
+        nodes.forEach((id, node) ->
+                server.newWorker(TaskQueues.node(id)).registerActivitiesImplementations(node));
+        server.start();
+    }
+
+    static World calm() {
+        return new World(Faults.none(), 1, true);
+    }
+
+    FakeNode node(String id) {
+        FakeNode node = nodes.get(id);
+        assertThat(node).isNotNull();
+        return java.util.Objects.requireNonNull(node);
+    }
+
+    List<FakeNode> nodes() {
+        return List.copyOf(nodes.values());
+    }
+
+    /** One session and the calls that the API makes for it. */
+    final class Session {
+        final SessionId id = new SessionId(text(SessionId.PREFIX));
+        private @Nullable DeadlinePolicy deadline;
+        private @Nullable PolicyAction idle;
+        private @Nullable RecoveryPolicy recovery;
+        private boolean restored;
+
+        Session() {
+            store.insertSession(id);
+        }
+
+        Session deadline(DeadlinePolicy policy) {
+            deadline = policy;
+            store.session(id).deadline = policy;
+            return this;
+        }
+
+        Session idle(PolicyAction action) {
+            idle = action;
+            return this;
+        }
+
+        Session recovery(RecoveryPolicy policy) {
+            recovery = policy;
+            return this;
+        }
+
+        /** The workflow of a session that is in this state already. */
+        Session restored(SessionState state) {
+            restored = true;
+            store.session(id).state = state;
+            return this;
+        }
+
+        FakeStore.Session row() {
+            return store.session(id);
+        }
+
+        OperationId request(@Nullable Command command) {
+            OperationId operation = newOperation();
+            assertThat(store.request(id, operation, command)).isTrue();
+            return operation;
+        }
+
+        CommandAnswer create() {
+            return create(request(null));
+        }
+
+        CommandAnswer create(OperationId operation) {
+            return withStart("create", operation, SubmitCommand.create(operation));
+        }
+
+        CommandAnswer destroy() {
+            return destroy(request(Command.DESTROY));
+        }
+
+        CommandAnswer destroy(OperationId operation) {
+            return withStart("destroy", operation, SubmitCommand.of(operation, Command.DESTROY));
+        }
+
+        /** Sends a command and waits until its row has ended. */
+        OperationState run(Command command) {
+            OperationId operation = request(command);
+            submit(operation, command, null);
+            return await(operation);
+        }
+
+        CommandAnswer submit(Command command) {
+            return submit(request(command), command, null);
+        }
+
+        CommandAnswer submit(OperationId operation, Command command, @Nullable String name) {
+            return begin("submit", operation, new SubmitCommand(operation, command, name))
+                    .getResult();
+        }
+
+        WorkflowUpdateHandle<CommandAnswer> begin(
+                String update, OperationId operation, SubmitCommand request) {
+            return stub().startUpdate(options(update, operation), request);
+        }
+
+        OperationState await(OperationId operation) {
+            try {
+                return store.awaitEnd(operation, PATIENCE);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** Waits until the row is in this state and no operation is open. */
+        void awaitState(SessionState state) {
+            try {
+                boolean reached =
+                        store.awaitThat(
+                                () ->
+                                        row().state == state
+                                                && store.operations(id).stream()
+                                                        .allMatch(o -> o.state.ended()),
+                                PATIENCE);
+                assertThat(reached).as("row is %s, not %s", row().state, state).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** The VM ends by itself and the node reports it. */
+        Fence crash() {
+            Fence start = node(java.util.Objects.requireNonNull(row().node)).exit(id);
+            assertThat(start).isNotNull();
+            report(java.util.Objects.requireNonNull(start));
+            return start;
+        }
+
+        void report(Fence start) {
+            typed().vmExited(new VmExit(start, ReasonCode.GUEST_CRASH, "kernel panic"));
+        }
+
+        SessionRecord record() {
+            return typed().record();
+        }
+
+        SessionWorkflow typed() {
+            return server.getWorkflowClient().newWorkflowStub(SessionWorkflow.class, id.value());
+        }
+
+        WorkflowStub stub() {
+            return server.getWorkflowClient().newUntypedWorkflowStub(id.value());
+        }
+
+        private CommandAnswer withStart(
+                String update, OperationId operation, SubmitCommand request) {
+            SessionWorkflow workflow =
+                    server.getWorkflowClient()
+                            .newWorkflowStub(
+                                    SessionWorkflow.class,
+                                    WorkflowOptions.newBuilder()
+                                            .setWorkflowId(id.value())
+                                            .setTaskQueue(TaskQueues.CONTROL)
+                                            .setWorkflowIdReusePolicy(
+                                                    WorkflowIdReusePolicy
+                                                            .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+                                            .setWorkflowIdConflictPolicy(
+                                                    WorkflowIdConflictPolicy
+                                                            .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
+                                            .build());
+            var start = new WithStartWorkflowOperation<>(workflow::run, start());
+            return update.equals("create")
+                    ? WorkflowClient.executeUpdateWithStart(
+                            workflow::create, request, options(update, operation), start)
+                    : WorkflowClient.executeUpdateWithStart(
+                            workflow::destroy, request, options(update, operation), start);
+        }
+
+        private UpdateOptions<CommandAnswer> options(String update, OperationId operation) {
+            return UpdateOptions.newBuilder(CommandAnswer.class)
+                    .setUpdateName(update)
+                    .setUpdateId(operation.value())
+                    .setWaitForStage(WorkflowUpdateStage.COMPLETED)
+                    .build();
+        }
+
+        private SessionStart start() {
+            return new SessionStart(
+                    id,
+                    new OrganisationId(text(OrganisationId.PREFIX)),
+                    new ProjectId(text(ProjectId.PREFIX)),
+                    "minimal",
+                    "digest",
+                    Size.XS,
+                    5,
+                    deadline,
+                    idle,
+                    recovery,
+                    restored,
+                    null);
+        }
+    }
+
+    OperationId newOperation() {
+        return new OperationId(text(OperationId.PREFIX));
+    }
+
+    private String text(String prefix) {
+        byte[] bytes = new byte[Ids.RANDOM_BYTES];
+        random.nextBytes(bytes);
+        return Ids.text(prefix, bytes);
+    }
+
+    /** Nothing of the session is left on any node, and its row says so. */
+    void nothingIsLeftOf(Session session) {
+        assertThat(session.row().state).isEqualTo(SessionState.DESTROYED);
+        for (FakeNode node : nodes.values()) {
+            node.deliverLate();
+            if (!session.row().owed.contains(node.id())) {
+                assertThat(node.vm(session.id)).as("VM on " + node.id()).isNull();
+                assertThat(node.snapshots(session.id)).as("snapshots on " + node.id()).isEmpty();
+            }
+        }
+        assertThat(store.operations(session.id)).allMatch(o -> o.state.ended());
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}
