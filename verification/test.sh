@@ -141,6 +141,7 @@ life() {
 }
 
 if ! $fast && ((EUID == 0)); then
+    export SPACE_TEMPLATES="default minimal"
     gate prepare ./space prepare
     SPACE_RELEASE=$(./space release-path) && export SPACE_RELEASE
 fi

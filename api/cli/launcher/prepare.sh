@@ -202,7 +202,7 @@ maven() {
 
 build_java() {
     maven package -Dmaven.test.skip=true -Dspotless.check.skip=true \
-        -pl api/app,api/cli,node-worker/node,node-worker/manager -am
+        -pl api/app,api/cli,node-worker/node,node-worker/manager,verification -am
 }
 
 # The musl target gives a small static binary; the gnu one does where rustup cannot add musl.
@@ -237,11 +237,12 @@ assemble_release() {
     local stage=$RELEASE.stage-$$ module
     rm -rf "$stage"
     mkdir -p "$stage/bin"
-    for module in api/cli node-worker/node node-worker/manager; do
+    for module in api/cli node-worker/node node-worker/manager verification; do
         mkdir "$stage/${module##*/}"
         cp "$SPACE_HOME/$module"/target/*.jar "$stage/${module##*/}/"
         cp -r "$SPACE_HOME/$module/target/lib" "$stage/${module##*/}/"
     done
+    mv "$stage/verification" "$stage/bench"
     cp -r "$SPACE_HOME/api/app/target/quarkus-app" "$stage/control"
     cp "$SPACE_HOME"/.space/bin/* "$stage/bin/"
     touch "$stage/complete"
@@ -259,9 +260,10 @@ forget_old_releases() {
 }
 
 build_template() {
-    local name=default
-    "$SPACE_HOME/guest/templates/build" "$name" --cache "$SPACE_CACHE" --daemon "$RELEASE/bin/space-daemon"
-    cp "$SPACE_CACHE/templates/by-name/$name" "$RELEASE/template-$name"
+    local name=$1 mark=$RELEASE/template-$1
+    "$SPACE_HOME/guest/templates/build" "$name" --cache "$SPACE_CACHE" \
+        --daemon "$RELEASE/bin/space-daemon"
+    cp "$SPACE_CACHE/templates/by-name/$name" "$mark"
 }
 
 require_cargo() {
@@ -275,7 +277,7 @@ wait_all() {
     for pid in "$@"; do
         wait "$pid" || failed=1
     done
-    ((failed == 0)) || die "could not prepare; mend the failure above and run the command again (finished steps stay)."
+    ((failed == 0)) || could_not_prepare
 }
 
 wants() {
@@ -310,12 +312,16 @@ prepare_all() {
     fi
     wait_all "${lanes[@]}"
     if wants template; then
-        step template "building the guest template \"default\"" build_template || wait_all_failed
+        local template
+        for template in $SPACE_TEMPLATES; do
+            step "template-$template" "building the guest template $template" \
+                build_template "$template" || could_not_prepare
+        done
     fi
     exec 9>&-
 }
 
-wait_all_failed() {
+could_not_prepare() {
     die "could not prepare; mend the failure above and run the command again (finished steps stay)."
 }
 

@@ -1,16 +1,50 @@
 package dev.space.cli.command;
 
+import dev.space.cli.platform.Platform;
+import dev.space.cli.supervisor.SupervisorHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Unmatched;
 
-@Command(name = "bench", mixinStandardHelpOptions = true, description = "Measures the platform.")
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures the platform against floors of the same run; docs/benchmarks.md says how.",
+            "NAME: create, exec, checkpoint, control-plane. --json prints one object a line."
+        })
 public final class BenchCommand implements Callable<Integer> {
 
     @Mixin PlatformOptions options;
 
+    @Parameters(arity = "1", paramLabel = "NAME", description = "What to measure.")
+    String name = "";
+
+    /** The benchmark's own options. */
+    @Unmatched List<String> rest = new ArrayList<>();
+
     @Override
-    public Integer call() {
-        return 1;
+    public Integer call() throws Exception {
+        PlatformOptions.demandRoot("bench");
+        Platform platform = options.platform();
+        new SupervisorHandle(platform, new Progress()).up();
+        String home = platform.release().resolve("bench").toString();
+        List<String> argv =
+                new ArrayList<>(
+                        List.of(
+                                platform.jdk().resolve("bin/java").toString(),
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                home + "/*:" + home + "/lib/*",
+                                "dev.space.bench.Main"));
+        argv.add(name);
+        argv.addAll(rest);
+        ProcessBuilder bench = new ProcessBuilder(argv).inheritIO();
+        bench.environment().put("SPACE_DATA", platform.data().toString());
+        return bench.start().waitFor();
     }
 }
