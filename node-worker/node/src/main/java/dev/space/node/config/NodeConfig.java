@@ -1,0 +1,110 @@
+package dev.space.node.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** Configuration of the node process. */
+@ConfigMapping(prefix = "space")
+public interface NodeConfig {
+
+    /** Where the Temporal server is. */
+    Temporal temporal();
+
+    /** Where the control plane is. */
+    Control control();
+
+    /** This node. */
+    Node node();
+
+    /** The Temporal server. */
+    interface Temporal {
+
+        /** Address of the Temporal server's gRPC port; without it the node serves gRPC only. */
+        Optional<String> target();
+
+        /** Namespace of the platform's workflows. */
+        @WithDefault("default")
+        String namespace();
+    }
+
+    /** The control plane. */
+    interface Control {
+
+        /** Address that reports are sent to, host:port; without it they stay in the outbox. */
+        Optional<String> url();
+    }
+
+    /** This node. */
+    interface Node {
+
+        /** Name of the node: small letters, digits and dashes, at most 40. */
+        String id();
+
+        /** File with the secret that the node API and the control plane share. */
+        Path tokenFile();
+
+        /** Port of the node API (gRPC); 0 takes a free one. */
+        int apiPort();
+
+        /** Port of health and metrics (HTTP); 0 takes a free one. */
+        int httpPort();
+
+        /** Address that both ports are bound to. */
+        @WithDefault("127.0.0.1")
+        String bindAddress();
+
+        /** Address that the control plane reaches the node API by; the bound one by default. */
+        Optional<String> apiAddress();
+
+        /** File system of sandboxes and snapshots; btrfs, except for the fake engine. */
+        Path dataDir();
+
+        /** The node's own small files: outbox and fences. */
+        Path stateDir();
+
+        /** Templates and engine bundles, shared by all platforms of the machine. */
+        Path cacheDir();
+
+        /** Engine of new sandboxes: qemu or fake. */
+        @WithDefault("qemu")
+        String engine();
+
+        /** Start snapshots that are made before the node is ready, each as template:size. */
+        @WithDefault("default:small")
+        List<String> prepare();
+
+        /** Socket of node-manager. */
+        Optional<Path> managerSocket();
+
+        /** Sandboxes that can run at once. */
+        @WithDefault("64")
+        int slots();
+
+        /** User and group of the first slot. */
+        @WithDefault("61000")
+        int slotUidBase();
+
+        /** Memory for sandboxes in MiB; 0 takes four fifths of the machine's. */
+        @WithDefault("0")
+        long memoryMib();
+
+        /** Free space in MiB below which nothing new is made. */
+        @WithDefault("1024")
+        long diskReserveMib();
+
+        /** Largest size of the outbox of reports in MiB. */
+        @WithDefault("64")
+        long outboxMib();
+
+        /** Fake engine only: seed of its faults. */
+        @WithDefault("0")
+        long fakeSeed();
+
+        /** Fake engine only: calls in a hundred that are delayed, doubled or lost. */
+        @WithDefault("0")
+        int fakeFaultPercent();
+    }
+}

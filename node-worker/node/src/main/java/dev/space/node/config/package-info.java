@@ -1,0 +1,5 @@
+/** Typed configuration of the process, read from one properties file; an unknown key stops start-up. */
+@NullMarked
+package dev.space.node.config;
+
+import org.jspecify.annotations.NullMarked;

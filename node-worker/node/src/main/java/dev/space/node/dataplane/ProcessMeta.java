@@ -1,0 +1,38 @@
+package dev.space.node.dataplane;
+
+import com.google.protobuf.ByteString;
+import dev.space.node.engine.spi.GuestProcess;
+import dev.space.node.engine.spi.ProcessStart;
+import java.util.Base64;
+import java.util.List;
+
+/** What is kept of a process beside its output. Bytes are in base 64, since argv is no text. */
+record ProcessMeta(GuestProcess state, List<String> argv, String command) {
+
+    static final String FILE = "meta.json";
+
+    static ProcessMeta of(GuestProcess state, ProcessStart start) {
+        return new ProcessMeta(
+                state, start.argv().stream().map(ProcessMeta::text).toList(), text(start.command()));
+    }
+
+    ProcessMeta with(GuestProcess next) {
+        return new ProcessMeta(next, argv, command);
+    }
+
+    List<ByteString> argvBytes() {
+        return argv.stream().map(ProcessMeta::bytes).toList();
+    }
+
+    ByteString commandBytes() {
+        return bytes(command);
+    }
+
+    private static String text(ByteString bytes) {
+        return Base64.getEncoder().encodeToString(bytes.toByteArray());
+    }
+
+    private static ByteString bytes(String text) {
+        return ByteString.copyFrom(Base64.getDecoder().decode(text));
+    }
+}

@@ -1,0 +1,141 @@
+package dev.space.node.dataplane;
+
+import com.google.protobuf.ByteString;
+import dev.space.node.engine.spi.GuestProcess;
+import dev.space.node.engine.spi.OutputSink;
+import dev.space.node.volumes.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+
+/** One process in a sandbox as the node follows it. */
+public final class SandboxProcess implements OutputSink, AutoCloseable {
+
+    private final Path directory;
+    private final Consumer<SandboxProcess> onDetached;
+    private final OutputLog stdout;
+    private final OutputLog stderr;
+    private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private volatile ProcessMeta meta;
+
+    SandboxProcess(Path directory, ProcessMeta meta, Consumer<SandboxProcess> onDetached) {
+        this.directory = directory;
+        this.meta = meta;
+        this.onDetached = onDetached;
+        this.stdout = new OutputLog(directory, "stdout");
+        this.stderr = new OutputLog(directory, "stderr");
+        if (!meta.state().running()) {
+            finish();
+        }
+    }
+
+    public String id() {
+        return meta.state().id();
+    }
+
+    /** The state, with the offsets that were delivered up to now. */
+    public GuestProcess state() {
+        GuestProcess s = meta.state();
+        return new GuestProcess(
+                s.id(), s.pid(), s.running(), s.exitCode(), s.signal(), s.reason(), s.detail(),
+                s.startedUnixMillis(), s.endedUnixMillis(), stdout.end(), stderr.end());
+    }
+
+    public List<ByteString> argv() {
+        return meta.argvBytes();
+    }
+
+    public ByteString command() {
+        return meta.commandBytes();
+    }
+
+    public OutputLog log(boolean ofStderr) {
+        return ofStderr ? stderr : stdout;
+    }
+
+    boolean isOver() {
+        return over.isDone();
+    }
+
+    /** Waits for the end and all output; false when the time is over first. */
+    public boolean await(Duration wait) throws InterruptedException {
+        try {
+            return over.get(wait.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    void started(GuestProcess state) {
+        if (!isOver()) {
+            record(meta.with(state));
+        }
+    }
+
+    @Override
+    public void output(boolean ofStderr, long offset, ByteString data) {
+        try {
+            log(ofStderr).append(offset, data);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void exited(GuestProcess last) {
+        record(meta.with(last));
+        finish();
+    }
+
+    /** The guest no longer knows it: its VM was booted without the memory it lived in. */
+    void lost() {
+        GuestProcess s = meta.state();
+        exited(
+                new GuestProcess(
+                        s.id(), s.pid(), false, -1, 0, "LOST",
+                        "the sandbox was started again without its memory",
+                        s.startedUnixMillis(), s.endedUnixMillis(), stdout.end(), stderr.end()));
+    }
+
+    @Override
+    public void detached(Throwable why) {
+        onDetached.accept(this);
+    }
+
+    private void record(ProcessMeta next) {
+        meta = next;
+        try {
+            Files.createDirectories(directory);
+            Path staged = directory.resolve(ProcessMeta.FILE + ".next");
+            Files.write(staged, Json.MAPPER.writeValueAsBytes(next));
+            Files.move(
+                    staged,
+                    directory.resolve(ProcessMeta.FILE),
+                    java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void finish() {
+        stdout.finish();
+        stderr.finish();
+        over.complete(true);
+    }
+
+    @Override
+    public void close() {
+        stdout.close();
+        stderr.close();
+    }
+}

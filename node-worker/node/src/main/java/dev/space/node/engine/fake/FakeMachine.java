@@ -1,0 +1,63 @@
+package dev.space.node.engine.fake;
+
+import dev.space.node.engine.spi.VmExit;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a real machine keeps when the node process restarts: running VMs and how others ended. Hand
+ * the same one to a second engine to see it adopt.
+ */
+public final class FakeMachine {
+
+    private static final VmExit UNKNOWN =
+            new VmExit(VmExit.Reason.KILLED, -1, 9, "the fake machine does not know this VM");
+
+    private final Map<Long, FakeVm> running = new ConcurrentHashMap<>();
+    private final Map<Long, VmExit> exits = new ConcurrentHashMap<>();
+
+    @Nullable FakeVm find(long startId) {
+        return running.get(startId);
+    }
+
+    void add(FakeVm vm) {
+        running.put(vm.record().startId(), vm);
+    }
+
+    void ended(long startId, VmExit exit) {
+        running.remove(startId);
+        exits.put(startId, exit);
+    }
+
+    VmExit exitOf(long startId) {
+        return exits.getOrDefault(startId, UNKNOWN);
+    }
+
+    /** Number of VMs that run, for leak checks. */
+    public int count() {
+        return running.size();
+    }
+
+    /** Ends a VM from outside, as a crash would. */
+    public void kill(long startId, VmExit.Reason reason) {
+        FakeVm vm = running.get(startId);
+        if (vm != null) {
+            vm.die(new VmExit(reason, -1, 9, "killed from outside"));
+        }
+    }
+
+    /** Ends every VM in a slot. */
+    void clear(int slot) {
+        for (FakeVm vm : running.values()) {
+            if (vm.record().slot().number() == slot) {
+                vm.end();
+            }
+        }
+    }
+
+    /** Start ids of the VMs that run. */
+    public java.util.Set<Long> startIds() {
+        return java.util.Set.copyOf(running.keySet());
+    }
+}

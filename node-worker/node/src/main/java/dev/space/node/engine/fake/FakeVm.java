@@ -1,0 +1,208 @@
+package dev.space.node.engine.fake;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import dev.space.model.ErrorCode;
+import dev.space.model.SpaceException;
+import dev.space.node.engine.spi.Guest;
+import dev.space.node.engine.spi.Vm;
+import dev.space.node.engine.spi.VmExit;
+import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.engine.spi.VmRecord;
+import dev.space.node.volumes.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A VM of the fake engine: a guest in memory that writes itself into its files when it stops. */
+final class FakeVm implements Vm {
+
+    private final VmRecord record;
+    private final VmFiles files;
+    private final FakeGuest guest;
+    private final FakeMachine machine;
+    private final FaultPlan faults;
+    private final CompletableFuture<VmExit> exit = new CompletableFuture<>();
+
+    private FakeVm(
+            VmRecord record,
+            VmFiles files,
+            FakeGuest guest,
+            FakeMachine machine,
+            FaultPlan faults) {
+        this.record = record;
+        this.files = files;
+        this.guest = guest;
+        this.machine = machine;
+        this.faults = faults;
+    }
+
+    static FakeVm load(
+            VmRecord record,
+            VmFiles files,
+            boolean restore,
+            InstantSource clock,
+            FakeMachine machine,
+            FaultPlan faults) {
+        try {
+            Map<String, FakeDisk.Entry> disk = readDisk(files.disk());
+            FakeMemory memory = restore ? readMemory(files.ram()) : null;
+            return new FakeVm(
+                    record, files, new FakeGuest(disk, memory, clock), machine, faults);
+        } catch (IOException e) {
+            throw new SpaceException(
+                    ErrorCode.ENGINE_FAILED, "the fake VM's files cannot be read", e);
+        }
+    }
+
+    /** JSON, then zeros up to the file's size, as a disk image has. */
+    private static Map<String, FakeDisk.Entry> readDisk(Path file) throws IOException {
+        byte[] content = trimmed(file);
+        if (content.length == 0) {
+            return Map.of();
+        }
+        return Json.MAPPER.readValue(content, new TypeReference<>() {});
+    }
+
+    private static @Nullable FakeMemory readMemory(Path file) throws IOException {
+        byte[] content = trimmed(file);
+        return content.length == 0 ? null : Json.MAPPER.readValue(content, FakeMemory.class);
+    }
+
+    private static byte[] trimmed(Path file) throws IOException {
+        byte[] content = Files.readAllBytes(file);
+        int end = content.length;
+        while (end > 0 && content[end - 1] == 0) {
+            end--;
+        }
+        return Arrays.copyOf(content, end);
+    }
+
+    private void writeBoth() {
+        try {
+            Files.write(files.disk(), Json.MAPPER.writeValueAsBytes(guest.files()));
+            Files.write(files.ram(), Json.MAPPER.writeValueAsBytes(guest.memory()));
+        } catch (IOException e) {
+            throw new SpaceException(
+                    ErrorCode.ENGINE_FAILED, "the fake VM's files cannot be written", e);
+        }
+    }
+
+    FakeGuest fakeGuest() {
+        return guest;
+    }
+
+    private <T> T call(String name, Supplier<T> body) {
+        return faults.call(name, body);
+    }
+
+    private void requireAlive() {
+        if (exit.isDone()) {
+            throw new SpaceException(ErrorCode.ENGINE_FAILED, "the fake VM has ended");
+        }
+    }
+
+    @Override
+    public VmRecord record() {
+        return record;
+    }
+
+    @Override
+    public Guest guest() {
+        return guest;
+    }
+
+    @Override
+    public Map<String, Long> phaseMicros() {
+        return Map.of();
+    }
+
+    @Override
+    public boolean quiesce() {
+        return call(
+                "quiesce",
+                () -> {
+                    requireAlive();
+                    guest.setFrozen(true);
+                    return true;
+                });
+    }
+
+    @Override
+    public void thaw() {
+        guest.setFrozen(false);
+    }
+
+    @Override
+    public void writeBack() {
+        requireAlive();
+        writeBoth();
+    }
+
+    @Override
+    public void stop() {
+        var _ =
+                call(
+                        "stop",
+                        () -> {
+                            requireAlive();
+                            guest.setStopped(true);
+                            return true;
+                        });
+    }
+
+    @Override
+    public void saveDevice() {
+        var _ =
+                call(
+                        "saveDevice",
+                        () -> {
+                            requireAlive();
+                            writeBoth();
+                            return true;
+                        });
+    }
+
+    @Override
+    public void resume() {
+        requireAlive();
+        guest.setStopped(false);
+        guest.setFrozen(false);
+    }
+
+    @Override
+    public boolean isStopped() {
+        return guest.isStopped();
+    }
+
+    @Override
+    public void end() {
+        die(new VmExit(VmExit.Reason.KILLED, -1, 9, "ended by the node"));
+    }
+
+    /** A disk keeps what was written; memory is gone. */
+    void die(VmExit how) {
+        if (exit.isDone()) {
+            return;
+        }
+        if (Files.exists(files.disk())) {
+            writeBoth();
+        }
+        guest.destroy();
+        machine.ended(record.startId(), how);
+        exit.complete(how);
+    }
+
+    @Override
+    public CompletableFuture<VmExit> exit() {
+        return exit;
+    }
+
+    @Override
+    public void detach() {}
+}

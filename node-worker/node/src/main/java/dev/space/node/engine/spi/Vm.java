@@ -1,0 +1,46 @@
+package dev.space.node.engine.spi;
+
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** One running VM. The caller calls one method at a time; {@link #guest} may be used by many. */
+public interface Vm {
+
+    VmRecord record();
+
+    /** The guest behind this VM; valid until the VM ends. */
+    Guest guest();
+
+    /** Time of each phase of the start in microseconds, by name; empty for an adopted VM. */
+    Map<String, Long> phaseMicros();
+
+    /** Freezes the workload in the guest; false when it could not in time. */
+    boolean quiesce();
+
+    /** Undoes {@link #quiesce} when the VM was not stopped after it. */
+    void thaw();
+
+    /** Writes dirty memory and disk pages back while the guest runs, so that the stop is short. */
+    void writeBack();
+
+    /** Closes the gate of the guest's channel and stops the processors. */
+    void stop();
+
+    /** Writes the device state of a stopped VM into its device file. */
+    void saveDevice();
+
+    /** Lets a stopped VM go on: clock, gate and workload. Does nothing to one that runs. */
+    void resume();
+
+    /** True when the processors are stopped. */
+    boolean isStopped();
+
+    /** Ends the VM and returns when it is gone. Repeating it is success. */
+    void end();
+
+    /** Completed when the VM is gone, whoever ended it. */
+    CompletableFuture<VmExit> exit();
+
+    /** Lets go of the VM without ending it, as when this process stops. */
+    void detach();
+}

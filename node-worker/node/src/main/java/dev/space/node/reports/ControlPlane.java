@@ -1,0 +1,21 @@
+package dev.space.node.reports;
+
+import dev.space.nodeapi.v1.RegisterReply;
+import dev.space.nodeapi.v1.RegisterRequest;
+import dev.space.nodeapi.v1.RenewReply;
+import dev.space.nodeapi.v1.RenewRequest;
+import dev.space.nodeapi.v1.ReportAck;
+import dev.space.nodeapi.v1.ReportBatch;
+
+/** The control plane as a node sees it. Calls fail with any runtime exception when it is away. */
+public interface ControlPlane extends AutoCloseable {
+
+    RegisterReply register(RegisterRequest request);
+
+    RenewReply renew(RenewRequest request);
+
+    ReportAck report(ReportBatch batch);
+
+    @Override
+    void close();
+}

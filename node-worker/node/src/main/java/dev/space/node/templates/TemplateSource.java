@@ -1,0 +1,27 @@
+package dev.space.node.templates;
+
+import dev.space.model.Size;
+import java.util.List;
+
+/** The templates that sandboxes of this node can start from. */
+public interface TemplateSource {
+
+    /** Fails with {@code UNKNOWN_TEMPLATE}. */
+    TemplateInfo info(String digest);
+
+    /** True when {@link #start} would answer without making anything. */
+    boolean isReady(String digest, Size size);
+
+    /** The start snapshot; made first when it is not there, once whoever asks. */
+    StartFiles start(String digest, Size size);
+
+    List<State> states();
+
+    /** One template and the sizes whose start snapshot is here. */
+    record State(String digest, String name, List<Size> ready) {
+
+        public State {
+            ready = List.copyOf(ready);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package dev.space.node.volumes;
+
+import dev.space.model.ErrorCode;
+import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
+import dev.space.model.SpaceException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The published snapshots of sessions on one volume. */
+public final class SnapshotStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotStore.class);
+
+    private final Volume volume;
+
+    public SnapshotStore(Volume volume) {
+        this.volume = volume;
+    }
+
+    private Path all(SessionId session) {
+        return volume.session(session).resolve("snapshots");
+    }
+
+    public Path directory(SessionId session, SnapshotId snapshot) {
+        return all(session).resolve(snapshot.value());
+    }
+
+    /** A published snapshot's manifest; empty when there is none. */
+    public Optional<SnapshotManifest> find(SessionId session, SnapshotId snapshot) {
+        return read(directory(session, snapshot));
+    }
+
+    public SnapshotManifest require(SessionId session, SnapshotId snapshot) {
+        return find(session, snapshot)
+                .orElseThrow(
+                        () ->
+                                new SpaceException(
+                                        ErrorCode.SNAPSHOT_NOT_FOUND,
+                                        "snapshot " + snapshot + " is not on this node"));
+    }
+
+    public List<SnapshotManifest> list(SessionId session) {
+        List<SnapshotManifest> found = new ArrayList<>();
+        for (Path directory : Volume.children(all(session))) {
+            read(directory).ifPresent(found::add);
+        }
+        return found;
+    }
+
+    /** Writes the manifest and gives the staged directory its name, durably. */
+    public void publish(SessionId session, Path staged, SnapshotManifest manifest) {
+        try {
+            DurableFiles.writeNew(
+                    staged.resolve(SnapshotManifest.FILE),
+                    Json.MAPPER.writeValueAsBytes(manifest));
+        } catch (IOException e) {
+            throw volume.failed("write the manifest in " + staged, e);
+        }
+        volume.makeDirectory(all(session));
+        volume.publish(staged, directory(session, manifest.taken().snapshot()));
+    }
+
+    public void delete(SessionId session, SnapshotId snapshot) {
+        volume.discard(directory(session, snapshot));
+    }
+
+    private static Optional<SnapshotManifest> read(Path directory) {
+        Path file = directory.resolve(SnapshotManifest.FILE);
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class));
+        } catch (IOException e) {
+            LOG.warn("{} cannot be read and counts as absent", file, e);
+            return Optional.empty();
+        }
+    }
+}
