@@ -51,6 +51,7 @@ public final class Wire {
                 .setRung(started.rung())
                 .setMemoryLost(started.memoryLost())
                 .putAllPhaseMicros(started.phaseMicros())
+                .setAttempt(started.attempt())
                 .build();
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /** One process in a sandbox as the node follows it. */
@@ -24,6 +25,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private final OutputLog stdout;
     private final OutputLog stderr;
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private final ReentrantLock recording = new ReentrantLock();
     private volatile ProcessMeta meta;
 
     SandboxProcess(Path directory, ProcessMeta meta, Consumer<SandboxProcess> onDetached) {
@@ -77,9 +79,21 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     }
 
     void started(GuestProcess state) {
-        if (!isOver()) {
-            record(meta.with(state));
+        recording.lock();
+        try {
+            // Its end may have come through the output's delivery first.
+            if (meta.state().running() && (state.running() || meta.state().pid() == 0)) {
+                record(state.running() ? state : unfinished(state));
+            }
+        } finally {
+            recording.unlock();
         }
+    }
+
+    /** An ended process counts as running until all its output is here. */
+    private static GuestProcess unfinished(GuestProcess s) {
+        return new GuestProcess(
+                s.id(), s.pid(), true, 0, 0, "", "", s.startedUnixMillis(), 0, 0, 0);
     }
 
     @Override
@@ -93,7 +107,12 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
 
     @Override
     public void exited(GuestProcess last) {
-        record(meta.with(last));
+        recording.lock();
+        try {
+            record(last);
+        } finally {
+            recording.unlock();
+        }
         finish();
     }
 
@@ -112,7 +131,8 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         onDetached.accept(this);
     }
 
-    private void record(ProcessMeta next) {
+    private void record(GuestProcess state) {
+        ProcessMeta next = meta.with(state);
         meta = next;
         try {
             Files.createDirectories(directory);

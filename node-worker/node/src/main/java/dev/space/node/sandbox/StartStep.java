@@ -131,7 +131,7 @@ final class StartStep {
         SandboxStarted started =
                 new SandboxStarted(
                         parts.engine().info().name(), restore ? "cold" : "boot",
-                        plan.memoryLost(), phases);
+                        plan.memoryLost(), phases, live.start().attempt());
         session.save(
                 session.record()
                         .withLive(live.running())

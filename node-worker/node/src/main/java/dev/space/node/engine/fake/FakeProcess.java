@@ -137,39 +137,33 @@ final class FakeProcess {
     private boolean run(List<String> command, long tickMillis, long now) {
         List<String> args = command.subList(1, command.size());
         exitCode = 0;
-        switch (command.getFirst()) {
-            case "true" -> {
-                return true;
-            }
+        return switch (command.getFirst()) {
+            case "true" -> true;
             case "false" -> {
                 exitCode = 1;
-                return true;
+                yield true;
             }
-            case "echo" -> {
-                return echo(args);
-            }
-            case "cat" -> {
-                return cat(args);
-            }
+            case "echo" -> echo(args);
+            case "cat" -> cat(args);
             case "exit" -> {
                 end(args.isEmpty() ? 0 : Integer.parseInt(args.getFirst()), "EXITED", now);
-                return true;
+                yield true;
             }
             case "sleep" -> {
                 progress += tickMillis;
-                return progress >= Double.parseDouble(args.getFirst()) * 1000;
+                yield progress >= Double.parseDouble(args.getFirst()) * 1000;
             }
             case "counter" -> {
                 progress++;
                 stdout = stdout.concat(ByteString.copyFromUtf8(progress + "\n"));
-                return !args.isEmpty() && progress >= Long.parseLong(args.getFirst());
+                yield !args.isEmpty() && progress >= Long.parseLong(args.getFirst());
             }
             default -> {
                 detail = command.getFirst() + ": command not found";
                 end(NOT_FOUND, "NOT_FOUND", now);
-                return true;
+                yield true;
             }
-        }
+        };
     }
 
     private boolean echo(List<String> args) {

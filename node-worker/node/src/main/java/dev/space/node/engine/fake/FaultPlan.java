@@ -39,25 +39,18 @@ public final class FaultPlan {
 
     /** Makes a call that may be repeated, with whatever the plan holds for it. */
     <T> T call(String name, Supplier<T> body) {
-        switch (next()) {
-            case NONE -> {
-                return body.get();
-            }
-            case DELAY -> {
-                sleep(nextDelay());
-                return body.get();
-            }
-            case DOUBLE -> {
-                body.get();
-                return body.get();
-            }
-            case LOSE_CALL -> throw lost(name + ": the call was lost");
-            case LOSE_ANSWER -> {
-                body.get();
-                throw lost(name + ": the answer was lost");
-            }
+        Fault fault = next();
+        if (fault == Fault.LOSE_CALL) {
+            throw lost(name + ": the call was lost");
         }
-        throw new AssertionError("every fault is handled above");
+        if (fault == Fault.DELAY) {
+            sleep(nextDelay());
+        }
+        T answer = body.get();
+        if (fault == Fault.LOSE_ANSWER) {
+            throw lost(name + ": the answer was lost");
+        }
+        return fault == Fault.DOUBLE ? body.get() : answer;
     }
 
     private synchronized Fault next() {

@@ -1,0 +1,118 @@
+package dev.space.node.api;
+
+import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.EndSandbox;
+import dev.space.contract.node.NodeActivities;
+import dev.space.contract.node.PreserveDisk;
+import dev.space.contract.node.ReleaseSession;
+import dev.space.contract.node.SandboxStarted;
+import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.StartSandbox;
+import dev.space.contract.node.TakeSnapshot;
+import dev.space.model.ErrorCode;
+import dev.space.model.SpaceException;
+import dev.space.node.sandbox.SandboxManager;
+import io.temporal.activity.Activity;
+import io.temporal.activity.ActivityExecutionContext;
+import io.temporal.failure.ApplicationFailure;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The lifecycle steps as Temporal activities. */
+public final class NodeActivitiesImpl implements NodeActivities {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NodeActivitiesImpl.class);
+
+    private final SandboxManager manager;
+
+    public NodeActivitiesImpl(SandboxManager manager) {
+        this.manager = manager;
+    }
+
+    /** Runs a step with a heartbeat from its beginning, and gives failures their wire form. */
+    private static <T extends @Nullable Object> T step(Supplier<T> body) {
+        ActivityExecutionContext context = Activity.getExecutionContext();
+        Thread heart = Thread.ofVirtual().name("heartbeat").start(() -> beat(context));
+        try {
+            return body.get();
+        } catch (SpaceException e) {
+            throw failure(e.code(), String.valueOf(e.getMessage()), e);
+        } catch (IllegalArgumentException e) {
+            throw failure(ErrorCode.INVALID_ARGUMENT, String.valueOf(e.getMessage()), e);
+        } catch (RuntimeException e) {
+            LOG.error("a step failed with no code of the catalogue", e);
+            throw failure(ErrorCode.INTERNAL, "the node failed; its log has the cause", e);
+        } finally {
+            heart.interrupt();
+        }
+    }
+
+    private static void beat(ActivityExecutionContext context) {
+        try {
+            while (true) {
+                context.heartbeat(null);
+                Thread.sleep(HEARTBEAT_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            // The step goes on: its effect is fenced, and a later attempt finds it.
+            LOG.debug("nobody waits for this step any more", e);
+        }
+    }
+
+    private static ApplicationFailure failure(ErrorCode code, String detail, Throwable cause) {
+        LOG.warn("step failed with {}: {}", code, detail);
+        LOG.debug("cause of the failed step", cause);
+        return code.isRetryable()
+                ? ApplicationFailure.newFailure(detail, code.name())
+                : ApplicationFailure.newNonRetryableFailure(detail, code.name());
+    }
+
+    @Override
+    public SandboxStarted startSandbox(StartSandbox request) {
+        return step(() -> manager.start(request));
+    }
+
+    @Override
+    public SnapshotTaken pauseSandbox(TakeSnapshot request) {
+        return step(() -> manager.pause(request));
+    }
+
+    @Override
+    public SnapshotTaken checkpointSandbox(TakeSnapshot request) {
+        return step(() -> manager.checkpoint(request));
+    }
+
+    @Override
+    public @Nullable SnapshotTaken preserveDisk(PreserveDisk request) {
+        return NodeActivitiesImpl.<@Nullable SnapshotTaken>step(
+                () -> manager.preserveDisk(request));
+    }
+
+    @Override
+    public void endSandbox(EndSandbox request) {
+        done(() -> manager.end(request));
+    }
+
+    @Override
+    public void releaseSession(ReleaseSession request) {
+        done(() -> manager.release(request));
+    }
+
+    @Override
+    public void deleteSnapshot(DeleteSnapshot request) {
+        done(() -> manager.deleteSnapshot(request));
+    }
+
+    private static void done(Runnable body) {
+        var _ =
+                NodeActivitiesImpl.<Boolean>step(
+                        () -> {
+                            body.run();
+                            return true;
+                        });
+    }
+}

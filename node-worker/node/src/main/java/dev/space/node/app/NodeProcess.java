@@ -1,0 +1,180 @@
+package dev.space.node.app;
+
+import dev.space.node.api.DataPlaneService;
+import dev.space.node.api.LifecycleService;
+import dev.space.node.api.NodeActivitiesImpl;
+import dev.space.node.api.TokenInterceptor;
+import dev.space.node.config.NodeConfig;
+import dev.space.node.dataplane.Audit;
+import dev.space.node.reports.ExitReports;
+import dev.space.node.reports.GrpcControlPlane;
+import dev.space.node.reports.Outbox;
+import dev.space.node.reports.Reporter;
+import dev.space.node.sandbox.CrashPoints;
+import dev.space.node.sandbox.MemoryBudget;
+import dev.space.node.sandbox.NodeParts;
+import dev.space.node.sandbox.SandboxManager;
+import dev.space.node.volumes.SnapshotStore;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The whole process. Start-up order: what runs is adopted, then the doors open, then templates are
+ * prepared, then the control plane is told.
+ */
+public final class NodeProcess implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NodeProcess.class);
+
+    private static final int MESSAGE_BYTES_MAX = 4 << 20;
+
+    private final Wiring wiring;
+    private final Outbox outbox;
+    private final SandboxManager manager;
+    private final Server api;
+    private final HealthServer health;
+    private final Preparation preparation;
+    private final Housekeeping housekeeping;
+    private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+    private final @Nullable Reporter reporter;
+    private final @Nullable TemporalWorker temporal;
+
+    public NodeProcess(NodeConfig config) throws IOException {
+        NodeConfig.Node node = config.node();
+        TokenFile token = new TokenFile(node.tokenFile());
+        token.get();
+        Clock clock = Clock.systemUTC();
+        wiring = Wiring.of(node);
+        outbox = new Outbox(node.stateDir().resolve("outbox"), clock, node.outboxMib() << 20);
+        MemoryBudget memory = new MemoryBudget(Wiring.memoryBytes(node));
+        manager =
+                new SandboxManager(
+                        new NodeParts(
+                                wiring.engine(), wiring.volume(),
+                                new SnapshotStore(wiring.volume()), wiring.liveFiles(),
+                                wiring.templates(), memory, new ExitReports(outbox),
+                                CrashPoints.NONE, clock, node.stateDir()));
+        manager.open();
+        preparation = new Preparation(wiring.templates(), node.prepare());
+        PrometheusMeterRegistry metrics = metrics(memory);
+        health =
+                new HealthServer(
+                        new InetSocketAddress(node.bindAddress(), node.httpPort()),
+                        preparation::waitsFor,
+                        metrics);
+        api = serve(node, token, memory);
+        preparation.start();
+        Figures figures =
+                new Figures(node, wiring, memory, node.apiAddress().orElse(
+                        node.bindAddress() + ":" + api.getPort()));
+        housekeeping = new Housekeeping(manager, outbox);
+        housekeeping.start();
+        reporter =
+                config.control()
+                        .url()
+                        .map(
+                                url ->
+                                        new Reporter(
+                                                new GrpcControlPlane(url, token),
+                                                outbox,
+                                                node.id(),
+                                                figures::registration,
+                                                figures::renewal,
+                                                manager::endOlderThan))
+                        .orElse(null);
+        temporal =
+                config.temporal()
+                        .target()
+                        .map(
+                                target ->
+                                        new TemporalWorker(
+                                                target,
+                                                config.temporal().namespace(),
+                                                node.id(),
+                                                new NodeActivitiesImpl(manager)))
+                        .orElse(null);
+        if (reporter != null) {
+            reporter.start();
+        }
+        if (temporal != null) {
+            temporal.start();
+        }
+        LOG.info("node {} serves on ports {} and {}", node.id(), api.getPort(), health.port());
+    }
+
+    private Server serve(NodeConfig.Node node, TokenFile token, MemoryBudget memory)
+            throws IOException {
+        return NettyServerBuilder.forAddress(
+                        new InetSocketAddress(node.bindAddress(), node.apiPort()))
+                .executor(calls)
+                .maxInboundMessageSize(MESSAGE_BYTES_MAX)
+                .intercept(new TokenInterceptor(token))
+                .addService(
+                        new LifecycleService(
+                                node.id(), manager, wiring.templates(), wiring.volume(), memory))
+                .addService(new DataPlaneService(manager, new Audit(outbox)))
+                .build()
+                .start();
+    }
+
+    private PrometheusMeterRegistry metrics(MemoryBudget memory) {
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        Gauge.builder("space.node.sandboxes", manager, m -> m.sandboxes().size())
+                .description("Sandboxes that run")
+                .register(registry);
+        Gauge.builder("space.node.slots.free", wiring.engine(), e -> e.freeSlots())
+                .register(registry);
+        Gauge.builder("space.node.memory.free.bytes", memory, MemoryBudget::freeBytes)
+                .register(registry);
+        Gauge.builder("space.node.disk.free.bytes", wiring.volume(), v -> v.freeBytes())
+                .register(registry);
+        Gauge.builder("space.node.outbox.reports", outbox, Outbox::size)
+                .description("Reports that are not acknowledged")
+                .register(registry);
+        Gauge.builder("space.node.outbox.dropped", outbox, Outbox::dropped)
+                .description("Reports that were dropped because the outbox was full")
+                .register(registry);
+        return registry;
+    }
+
+    public int apiPort() {
+        return api.getPort();
+    }
+
+    public int httpPort() {
+        return health.port();
+    }
+
+    public void awaitEnd() throws InterruptedException {
+        api.awaitTermination();
+    }
+
+    /** Stops serving; sandboxes run on. */
+    @Override
+    public void close() {
+        if (temporal != null) {
+            temporal.close();
+        }
+        if (reporter != null) {
+            reporter.close();
+        }
+        api.shutdownNow();
+        housekeeping.close();
+        manager.close();
+        wiring.engine().close();
+        health.close();
+        outbox.close();
+        calls.close();
+    }
+}

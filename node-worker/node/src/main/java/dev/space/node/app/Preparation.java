@@ -1,0 +1,83 @@
+package dev.space.node.app;
+
+import dev.space.model.Size;
+import dev.space.node.reports.Backoff;
+import dev.space.node.templates.TemplateSource;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the configured start snapshots before the node says that it is ready. */
+final class Preparation {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Preparation.class);
+    private static final Duration RETRY_FIRST = Duration.ofSeconds(1);
+    private static final Duration RETRY_MAX = Duration.ofSeconds(30);
+
+    private final TemplateSource templates;
+    private final List<Wanted> wanted;
+    private volatile String waitsFor;
+
+    private record Wanted(String template, Size size) {
+
+        static Wanted of(String text) {
+            String[] parts = text.strip().split(":", -1);
+            if (parts.length == 2) {
+                Size size = Size.fromWireName(parts[1]).orElse(null);
+                if (size != null && !parts[0].isEmpty()) {
+                    return new Wanted(parts[0], size);
+                }
+            }
+            throw new IllegalArgumentException(
+                    "space.node.prepare holds template:size entries, not " + text);
+        }
+    }
+
+    Preparation(TemplateSource templates, List<String> prepare) {
+        this.templates = templates;
+        this.wanted =
+                prepare.stream().filter(t -> !t.isBlank()).map(Wanted::of).toList();
+        this.waitsFor = wanted.isEmpty() ? "" : "templates";
+    }
+
+    /** Empty when all is prepared. */
+    String waitsFor() {
+        return waitsFor;
+    }
+
+    void start() {
+        Thread.ofVirtual().name("prepare").start(this::run);
+    }
+
+    private void run() {
+        for (Wanted next : wanted) {
+            Backoff backoff = new Backoff(RETRY_FIRST, RETRY_MAX);
+            while (!prepared(next)) {
+                try {
+                    backoff.sleep();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            }
+        }
+        waitsFor = "";
+    }
+
+    private boolean prepared(Wanted next) {
+        waitsFor = "template " + next.template() + " in size " + next.size().wireName();
+        try {
+            for (TemplateSource.State state : templates.states()) {
+                if (state.name().equals(next.template())) {
+                    templates.start(state.digest(), next.size());
+                    return true;
+                }
+            }
+            LOG.warn("there is no template {} yet", next.template());
+        } catch (RuntimeException e) {
+            LOG.warn("{} is not prepared; trying again", next, e);
+        }
+        return false;
+    }
+}

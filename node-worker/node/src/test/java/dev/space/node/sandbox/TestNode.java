@@ -1,0 +1,148 @@
+package dev.space.node.sandbox;
+
+import com.google.protobuf.ByteString;
+import dev.space.contract.node.StartSandbox;
+import dev.space.contract.node.StepRef;
+import dev.space.contract.node.TakeSnapshot;
+import dev.space.model.Fence;
+import dev.space.model.Ids;
+import dev.space.model.OperationId;
+import dev.space.model.SessionId;
+import dev.space.model.Size;
+import dev.space.model.SnapshotId;
+import dev.space.node.engine.fake.FakeEngine;
+import dev.space.node.engine.fake.FakeMachine;
+import dev.space.node.engine.fake.FaultPlan;
+import dev.space.node.engine.spi.ProcessStart;
+import dev.space.node.templates.FakeTemplates;
+import dev.space.node.volumes.CopyCloner;
+import dev.space.node.volumes.SnapshotStore;
+import dev.space.node.volumes.Volume;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A node on the fake engine that can be closed and opened again on the same machine and disk. */
+final class TestNode {
+
+    static final SessionId SESSION = new SessionId(Ids.text("ses", new byte[16]));
+
+    private final Path directory;
+    final FakeMachine machine = new FakeMachine();
+    final List<String> reports = Collections.synchronizedList(new ArrayList<>());
+    FaultPlan faults = FaultPlan.NONE;
+    int slots = 4;
+    long memoryBytes = 8L << 30;
+    private @Nullable String crashAt;
+    private SandboxManager manager;
+    private SnapshotStore snapshots;
+
+    TestNode(Path directory) {
+        this.directory = directory;
+        Volume volume = volume();
+        this.snapshots = new SnapshotStore(volume);
+        this.manager = open(volume);
+    }
+
+    private Volume volume() {
+        return new Volume(directory.resolve("main"), new CopyCloner(), 0);
+    }
+
+    private SandboxManager open(Volume volume) {
+        SandboxManager made =
+                new SandboxManager(
+                        new NodeParts(
+                                new FakeEngine(machine, faults, Clock.systemUTC(), slots),
+                                volume,
+                                snapshots,
+                                new LiveFiles(volume, false),
+                                new FakeTemplates(volume),
+                                new MemoryBudget(memoryBytes),
+                                (session, start, exit) ->
+                                        reports.add(start.epoch() + " " + exit.reason()),
+                                this::crash,
+                                Clock.systemUTC(),
+                                directory.resolve("state")));
+        made.open();
+        return made;
+    }
+
+    private void crash(String where) {
+        if (where.equals(crashAt)) {
+            crashAt = null;
+            throw new SimulatedCrash(where);
+        }
+    }
+
+    void crashAt(String where) {
+        crashAt = where;
+    }
+
+    boolean crashed() {
+        return crashAt == null;
+    }
+
+    SandboxManager manager() {
+        return manager;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** As if the process had been killed: nothing is closed but what the kernel would close. */
+    void restart() {
+        manager.close();
+        Volume volume = volume();
+        snapshots = new SnapshotStore(volume);
+        manager = open(volume);
+    }
+
+    static StepRef ref(int operation, long epoch, long number, long attempt) {
+        return new StepRef(SESSION, operation(operation), new Fence(epoch, number, attempt));
+    }
+
+    static OperationId operation(int n) {
+        return new OperationId(Ids.text("op", id(n)));
+    }
+
+    static SnapshotId snapshot(int n) {
+        return new SnapshotId(Ids.text("snp", id(n)));
+    }
+
+    private static byte[] id(int n) {
+        byte[] bytes = new byte[16];
+        Arrays.fill(bytes, (byte) n);
+        return bytes;
+    }
+
+    static StartSandbox start(StepRef ref, @Nullable SnapshotId snapshot) {
+        return new StartSandbox(ref, FakeTemplates.DEFAULT_DIGEST, Size.XS, snapshot, "box", 5);
+    }
+
+    static TakeSnapshot take(StepRef ref, SnapshotId snapshot) {
+        return new TakeSnapshot(ref, snapshot);
+    }
+
+    static ProcessStart command(String id, String line) {
+        return new ProcessStart(
+                id, List.of(), ByteString.copyFromUtf8(line), Map.of(), ByteString.EMPTY, "", 0,
+                false);
+    }
+
+    String state() {
+        return manager.inspect(SESSION).isEmpty()
+                ? "ABSENT"
+                : manager.inspect(SESSION).getFirst().state();
+    }
+
+    static String text(ByteString bytes) {
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+}
