@@ -1,4 +1,7 @@
-/** The unprivileged node process: it owns the sandboxes of one machine. This package holds the entry only. */
+/**
+ * The unprivileged node process: it owns the sandboxes of one machine. This package holds the entry
+ * only.
+ */
 @NullMarked
 package dev.space.node;
 

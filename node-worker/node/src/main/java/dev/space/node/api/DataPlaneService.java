@@ -68,8 +68,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
             String action,
             String object,
             Function<Sandbox, T> body) {
-        Calls.unary(
-                caller, () -> audit.action(sandbox(target), target, action, object, body));
+        Calls.unary(caller, () -> audit.action(sandbox(target), target, action, object, body));
     }
 
     @Override
@@ -89,8 +88,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
     @Override
     public void exec(ExecRequest request, StreamObserver<ExecReply> caller) {
         String id = idOr(request.getProcessId());
-        act(
-                caller, request.getTarget(), "exec", id, sandbox -> run(sandbox, request, id));
+        act(caller, request.getTarget(), "exec", id, sandbox -> run(sandbox, request, id));
     }
 
     private static String idOr(String given) {
@@ -105,8 +103,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
             sandbox.processes().writeStdin(id, 0, request.getStdin(), true);
         }
         long timeout = request.getSpec().getTimeoutMillis();
-        long wait =
-                timeout == 0 ? Limits.EXEC_TIMEOUT_MILLIS_MAX : timeout + GRACE.toMillis();
+        long wait = timeout == 0 ? Limits.EXEC_TIMEOUT_MILLIS_MAX : timeout + GRACE.toMillis();
         try {
             if (!process.await(Duration.ofMillis(wait))) {
                 throw new SpaceException(
@@ -116,8 +113,10 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
             int max =
                     request.getOutputBytesMax() <= 0
                             ? Limits.EXEC_OUTPUT_BYTES_MAX
-                            : (int) Math.min(
-                                    request.getOutputBytesMax(), Limits.EXEC_OUTPUT_BYTES_MAX);
+                            : (int)
+                                    Math.min(
+                                            request.getOutputBytesMax(),
+                                            Limits.EXEC_OUTPUT_BYTES_MAX);
             ByteString stdout = head(process.log(false), max);
             ByteString stderr = head(process.log(true), max);
             return ExecReply.newBuilder()
@@ -196,8 +195,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
                                     .require(request.getProcessId());
                     long wait =
                             Math.clamp(
-                                    request.getWaitMillis(), 0,
-                                    Limits.OPERATION_WAIT_MILLIS_MAX);
+                                    request.getWaitMillis(), 0, Limits.OPERATION_WAIT_MILLIS_MAX);
                     try {
                         var _ = process.await(Duration.ofMillis(wait));
                     } catch (InterruptedException e) {
@@ -210,17 +208,16 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
     @Override
     public void readOutput(ReadOutputRequest request, StreamObserver<OutputChunk> caller) {
         FlowSender<OutputChunk> sender = new FlowSender<>(caller);
-        sender.run(
-                () ->
-                        audit.action(
-                                sandbox(request.getTarget()),
-                                request.getTarget(),
-                                "read_output",
-                                request.getProcessId(),
-                                sandbox -> {
-                                    send(sandbox, request, sender);
-                                    return true;
-                                }));
+        sender.run(() ->
+                audit.action(
+                        sandbox(request.getTarget()),
+                        request.getTarget(),
+                        "read_output",
+                        request.getProcessId(),
+                        sandbox -> {
+                            send(sandbox, request, sender);
+                            return true;
+                        }));
     }
 
     private static void send(
@@ -297,10 +294,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
     }
 
     private <T> void onFile(
-            StreamObserver<T> caller,
-            FileRequest file,
-            String action,
-            Function<Sandbox, T> body) {
+            StreamObserver<T> caller, FileRequest file, String action, Function<Sandbox, T> body) {
         Calls.unary(
                 caller,
                 () ->
@@ -357,9 +351,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
                 "list_directory",
                 sandbox ->
                         sandbox.guest()
-                                .list(
-                                        Wire.path(request),
-                                        file -> sender.send(Wire.file(file))));
+                                .list(Wire.path(request), file -> sender.send(Wire.file(file))));
     }
 
     @Override
@@ -399,17 +391,16 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
             FileRequest file,
             String action,
             java.util.function.Consumer<Sandbox> body) {
-        sender.run(
-                () ->
-                        audit.action(
-                                sandbox(file.getTarget()),
-                                file.getTarget(),
-                                action,
-                                Wire.path(file).printable(),
-                                sandbox -> {
-                                    body.accept(sandbox);
-                                    return true;
-                                }));
+        sender.run(() ->
+                audit.action(
+                        sandbox(file.getTarget()),
+                        file.getTarget(),
+                        action,
+                        Wire.path(file).printable(),
+                        sandbox -> {
+                            body.accept(sandbox);
+                            return true;
+                        }));
     }
 
     @Override

@@ -51,16 +51,15 @@ final class FlowSender<T> {
     void run(Runnable body) {
         Thread.ofVirtual()
                 .name("grpc-stream")
-                .start(
-                        () -> {
-                            try {
-                                body.run();
-                                caller.onCompleted();
-                            } catch (RuntimeException e) {
-                                if (!caller.isCancelled()) {
-                                    caller.onError(GrpcErrors.of(e));
-                                }
-                            }
-                        });
+                .start(() -> {
+                    try {
+                        body.run();
+                        caller.onCompleted();
+                    } catch (RuntimeException e) {
+                        if (!caller.isCancelled()) {
+                            caller.onError(GrpcErrors.of(e));
+                        }
+                    }
+                });
     }
 }

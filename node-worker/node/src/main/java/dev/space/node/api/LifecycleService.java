@@ -109,8 +109,7 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                 caller,
                 () -> {
                     TakeSnapshot take = take(request);
-                    var taken =
-                            manager.preserveDisk(new PreserveDisk(take.ref(), take.snapshot()));
+                    var taken = manager.preserveDisk(new PreserveDisk(take.ref(), take.snapshot()));
                     if (taken == null) {
                         throw new SpaceException(
                                 ErrorCode.SNAPSHOT_NOT_FOUND,

@@ -109,10 +109,9 @@ public final class NodeActivitiesImpl implements NodeActivities {
 
     private static void done(Runnable body) {
         var _ =
-                NodeActivitiesImpl.<Boolean>step(
-                        () -> {
-                            body.run();
-                            return true;
-                        });
+                NodeActivitiesImpl.<Boolean>step(() -> {
+                    body.run();
+                    return true;
+                });
     }
 }

@@ -39,10 +39,8 @@ public final class Wire {
 
     static Size size(String name) {
         return Size.fromWireName(name)
-                .orElseThrow(
-                        () ->
-                                new SpaceException(
-                                        ErrorCode.UNKNOWN_SIZE, "there is no size " + name));
+                .orElseThrow(() ->
+                        new SpaceException(ErrorCode.UNKNOWN_SIZE, "there is no size " + name));
     }
 
     static SandboxStarted started(dev.space.contract.node.SandboxStarted started) {
@@ -123,15 +121,24 @@ public final class Wire {
                                 .sum();
         if (bytes > Limits.PROCESS_SPEC_BYTES_MAX) {
             throw invalid(
-                    "arguments and environment have " + bytes + " bytes; at most "
-                            + Limits.PROCESS_SPEC_BYTES_MAX + " are possible");
+                    "arguments and environment have "
+                            + bytes
+                            + " bytes; at most "
+                            + Limits.PROCESS_SPEC_BYTES_MAX
+                            + " are possible");
         }
         if (spec.getTimeoutMillis() < 0) {
             throw invalid("a time-out cannot be negative");
         }
         return new ProcessStart(
-                id, spec.getArgvList(), spec.getCommand(), spec.getEnvMap(), spec.getCwd(),
-                spec.getUser(), spec.getTimeoutMillis(), stdin);
+                id,
+                spec.getArgvList(),
+                spec.getCommand(),
+                spec.getEnvMap(),
+                spec.getCwd(),
+                spec.getUser(),
+                spec.getTimeoutMillis(),
+                stdin);
     }
 
     static GuestPath path(FileRequest request) {

@@ -26,8 +26,7 @@ record Figures(NodeConfig.Node node, Wiring wiring, MemoryBudget memory, String 
                                 .setMemorySnapshot(engine.memorySnapshot())
                                 .setVmgenid(engine.vmgenid())
                                 .addAllFeatures(engine.features()))
-                .addAllTemplates(
-                        wiring.templates().states().stream().map(Wire::template).toList())
+                .addAllTemplates(wiring.templates().states().stream().map(Wire::template).toList())
                 .setMemoryBytes(memory.totalBytes())
                 .setDiskBytes(wiring.volume().totalBytes())
                 .setSlots(engine.slots())
@@ -41,8 +40,7 @@ record Figures(NodeConfig.Node node, Wiring wiring, MemoryBudget memory, String 
                 .setMemoryFreeBytes(memory.freeBytes())
                 .setDiskFreeBytes(wiring.volume().freeBytes())
                 .setSlotsFree(wiring.engine().freeSlots())
-                .addAllTemplates(
-                        wiring.templates().states().stream().map(Wire::template).toList())
+                .addAllTemplates(wiring.templates().states().stream().map(Wire::template).toList())
                 .build();
     }
 }

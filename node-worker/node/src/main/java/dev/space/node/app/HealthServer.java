@@ -19,9 +19,7 @@ final class HealthServer implements AutoCloseable {
      * an empty text when the node is ready, and what it waits for when it is not.
      */
     HealthServer(
-            InetSocketAddress address,
-            Supplier<String> waitsFor,
-            PrometheusMeterRegistry metrics)
+            InetSocketAddress address, Supplier<String> waitsFor, PrometheusMeterRegistry metrics)
             throws IOException {
         server = HttpServer.create(address, 0);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
@@ -44,8 +42,7 @@ final class HealthServer implements AutoCloseable {
         return server.getAddress().getPort();
     }
 
-    private static void answer(HttpExchange exchange, int status, String body)
-            throws IOException {
+    private static void answer(HttpExchange exchange, int status, String body) throws IOException {
         try (exchange) {
             byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
             String type = body.startsWith("{") ? "application/json" : "text/plain; version=0.0.4";

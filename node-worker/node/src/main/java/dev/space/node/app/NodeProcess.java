@@ -61,10 +61,16 @@ public final class NodeProcess implements AutoCloseable {
         manager =
                 new SandboxManager(
                         new NodeParts(
-                                wiring.engine(), wiring.volume(),
-                                new SnapshotStore(wiring.volume()), wiring.liveFiles(),
-                                wiring.templates(), memory, new ExitReports(outbox),
-                                CrashPoints.NONE, clock, node.stateDir()));
+                                wiring.engine(),
+                                wiring.volume(),
+                                new SnapshotStore(wiring.volume()),
+                                wiring.liveFiles(),
+                                wiring.templates(),
+                                memory,
+                                new ExitReports(outbox),
+                                CrashPoints.NONE,
+                                clock,
+                                node.stateDir()));
         manager.open();
         preparation = new Preparation(wiring.templates(), node.prepare());
         PrometheusMeterRegistry metrics = metrics(memory);
@@ -76,33 +82,34 @@ public final class NodeProcess implements AutoCloseable {
         api = serve(node, token, memory);
         preparation.start();
         Figures figures =
-                new Figures(node, wiring, memory, node.apiAddress().orElse(
-                        node.bindAddress() + ":" + api.getPort()));
+                new Figures(
+                        node,
+                        wiring,
+                        memory,
+                        node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
         housekeeping = new Housekeeping(manager, outbox);
         housekeeping.start();
         reporter =
                 config.control()
                         .url()
-                        .map(
-                                url ->
-                                        new Reporter(
-                                                new GrpcControlPlane(url, token),
-                                                outbox,
-                                                node.id(),
-                                                figures::registration,
-                                                figures::renewal,
-                                                manager::endOlderThan))
+                        .map(url ->
+                                new Reporter(
+                                        new GrpcControlPlane(url, token),
+                                        outbox,
+                                        node.id(),
+                                        figures::registration,
+                                        figures::renewal,
+                                        manager::endOlderThan))
                         .orElse(null);
         temporal =
                 config.temporal()
                         .target()
-                        .map(
-                                target ->
-                                        new TemporalWorker(
-                                                target,
-                                                config.temporal().namespace(),
-                                                node.id(),
-                                                new NodeActivitiesImpl(manager)))
+                        .map(target ->
+                                new TemporalWorker(
+                                        target,
+                                        config.temporal().namespace(),
+                                        node.id(),
+                                        new NodeActivitiesImpl(manager)))
                         .orElse(null);
         if (reporter != null) {
             reporter.start();

@@ -36,8 +36,7 @@ final class Preparation {
 
     Preparation(TemplateSource templates, List<String> prepare) {
         this.templates = templates;
-        this.wanted =
-                prepare.stream().filter(t -> !t.isBlank()).map(Wanted::of).toList();
+        this.wanted = prepare.stream().filter(t -> !t.isBlank()).map(Wanted::of).toList();
         this.waitsFor = wanted.isEmpty() ? "" : "templates";
     }
 

@@ -39,17 +39,13 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
     }
 
     private static Wiring fake(NodeConfig.Node node) {
-        Volume volume =
-                new Volume(root(node), new CopyCloner(), node.diskReserveMib() << 20);
+        Volume volume = new Volume(root(node), new CopyCloner(), node.diskReserveMib() << 20);
         FaultPlan faults =
                 node.fakeFaultPercent() == 0
                         ? FaultPlan.NONE
-                        : new FaultPlan(
-                                node.fakeSeed(), node.fakeFaultPercent(), FAKE_DELAY_MAX);
-        Engine engine =
-                new FakeEngine(new FakeMachine(), faults, Clock.systemUTC(), node.slots());
-        return new Wiring(
-                volume, engine, new FakeTemplates(volume), new LiveFiles(volume, false));
+                        : new FaultPlan(node.fakeSeed(), node.fakeFaultPercent(), FAKE_DELAY_MAX);
+        Engine engine = new FakeEngine(new FakeMachine(), faults, Clock.systemUTC(), node.slots());
+        return new Wiring(volume, engine, new FakeTemplates(volume), new LiveFiles(volume, false));
     }
 
     /** Memory for sandboxes: as configured, or a share of the machine's. */

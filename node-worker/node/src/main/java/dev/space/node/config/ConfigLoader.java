@@ -38,8 +38,7 @@ public final class ConfigLoader {
                 new SmallRyeConfigBuilder()
                         .addDefaultInterceptors()
                         .withSources(
-                                new PropertiesConfigSource(
-                                        properties, file.toString(), ORDINAL))
+                                new PropertiesConfigSource(properties, file.toString(), ORDINAL))
                         .withMapping(NodeConfig.class)
                         .build()
                         .getConfigMapping(NodeConfig.class);

@@ -1,4 +1,6 @@
-/** Typed configuration of the process, read from one properties file; an unknown key stops start-up. */
+/**
+ * Typed configuration of the process, read from one properties file; an unknown key stops start-up.
+ */
 @NullMarked
 package dev.space.node.config;
 

@@ -23,7 +23,10 @@ public final class Audit {
 
     /** Runs the action and records how it went. */
     public <T> T action(
-            Sandbox sandbox, Target target, String action, String object,
+            Sandbox sandbox,
+            Target target,
+            String action,
+            String object,
             Function<Sandbox, T> body) {
         String outcome = ErrorCode.INTERNAL.name();
         try {

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * dropped when the bound is reached, but never what an attached reader has still to read: then the
  * writer waits, which holds the process back. A reader that goes away holds back nothing.
  *
- * <p>Segments are files named {@code <stream>.<offset of their first byte>}, so that offsets survive
- * a restart without an index.
+ * <p>Segments are files named {@code <stream>.<offset of their first byte>}, so that offsets
+ * survive a restart without an index.
  */
 public final class OutputLog implements AutoCloseable {
 
@@ -64,7 +64,9 @@ public final class OutputLog implements AutoCloseable {
         }
     }
 
-    /** A piece of output; {@code data} is empty when the stream has ended or nothing came in time. */
+    /**
+     * A piece of output; {@code data} is empty when the stream has ended or nothing came in time.
+     */
     public record Piece(long offset, ByteString data, boolean end) {}
 
     /** Offset behind the last byte. */

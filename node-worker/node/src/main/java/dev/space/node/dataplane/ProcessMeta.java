@@ -13,7 +13,9 @@ record ProcessMeta(GuestProcess state, List<String> argv, String command) {
 
     static ProcessMeta of(GuestProcess state, ProcessStart start) {
         return new ProcessMeta(
-                state, start.argv().stream().map(ProcessMeta::text).toList(), text(start.command()));
+                state,
+                start.argv().stream().map(ProcessMeta::text).toList(),
+                text(start.command()));
     }
 
     ProcessMeta with(GuestProcess next) {

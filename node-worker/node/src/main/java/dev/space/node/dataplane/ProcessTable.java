@@ -66,15 +66,14 @@ public final class ProcessTable implements AutoCloseable {
                 table.attach(followed);
             }
         }
-        known.forEach(
-                (id, meta) -> {
-                    if (!inGuest.contains(id)) {
-                        SandboxProcess gone = table.add(meta);
-                        if (!gone.isOver()) {
-                            gone.lost();
-                        }
-                    }
-                });
+        known.forEach((id, meta) -> {
+            if (!inGuest.contains(id)) {
+                SandboxProcess gone = table.add(meta);
+                if (!gone.isOver()) {
+                    gone.lost();
+                }
+            }
+        });
         return table;
     }
 
@@ -96,8 +95,7 @@ public final class ProcessTable implements AutoCloseable {
 
     private SandboxProcess add(ProcessMeta meta) {
         SandboxProcess process =
-                new SandboxProcess(
-                        directory.resolve(meta.state().id()), meta, this::reattachLater);
+                new SandboxProcess(directory.resolve(meta.state().id()), meta, this::reattachLater);
         processes.put(process.id(), process);
         return process;
     }
@@ -113,8 +111,7 @@ public final class ProcessTable implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        GuestProcess unborn =
-                new GuestProcess(start.id(), 0, true, 0, 0, "", "", 0, 0, 0, 0);
+        GuestProcess unborn = new GuestProcess(start.id(), 0, true, 0, 0, "", "", 0, 0, 0, 0);
         SandboxProcess process =
                 new SandboxProcess(
                         directory.resolve(start.id()),
@@ -152,30 +149,28 @@ public final class ProcessTable implements AutoCloseable {
     private void attach(SandboxProcess process) {
         process.started(
                 guest.attach(
-                        process.id(),
-                        process.log(false).end(),
-                        process.log(true).end(),
-                        process));
+                        process.id(), process.log(false).end(), process.log(true).end(), process));
     }
 
-    /** After the link broke: tries until it is back, the process is over, or the sandbox is gone. */
+    /**
+     * After the link broke: tries until it is back, the process is over, or the sandbox is gone.
+     */
     private void reattachLater(SandboxProcess process) {
         if (closed || process.isOver()) {
             return;
         }
         Thread.ofVirtual()
                 .name("reattach-" + process.id())
-                .start(
-                        () -> {
-                            Duration wait = REATTACH_FIRST;
-                            while (!closed && !process.isOver()) {
-                                if (tryAttach(process) || !pause(wait)) {
-                                    return;
-                                }
-                                wait = wait.multipliedBy(2);
-                                wait = wait.compareTo(REATTACH_MAX) > 0 ? REATTACH_MAX : wait;
-                            }
-                        });
+                .start(() -> {
+                    Duration wait = REATTACH_FIRST;
+                    while (!closed && !process.isOver()) {
+                        if (tryAttach(process) || !pause(wait)) {
+                            return;
+                        }
+                        wait = wait.multipliedBy(2);
+                        wait = wait.compareTo(REATTACH_MAX) > 0 ? REATTACH_MAX : wait;
+                    }
+                });
     }
 
     private boolean tryAttach(SandboxProcess process) {
@@ -207,8 +202,7 @@ public final class ProcessTable implements AutoCloseable {
         if (processes.size() <= Limits.PROCESSES_FINISHED_MAX) {
             return;
         }
-        List<SandboxProcess> finished =
-                list().stream().filter(SandboxProcess::isOver).toList();
+        List<SandboxProcess> finished = list().stream().filter(SandboxProcess::isOver).toList();
         int surplus = finished.size() - Limits.PROCESSES_FINISHED_MAX;
         finished.stream().limit(Math.max(0, surplus)).forEach(this::forget);
     }
@@ -241,5 +235,4 @@ public final class ProcessTable implements AutoCloseable {
         closed = true;
         processes.values().forEach(SandboxProcess::close);
     }
-
 }

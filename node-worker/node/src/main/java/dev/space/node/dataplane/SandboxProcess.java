@@ -47,8 +47,17 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     public GuestProcess state() {
         GuestProcess s = meta.state();
         return new GuestProcess(
-                s.id(), s.pid(), s.running(), s.exitCode(), s.signal(), s.reason(), s.detail(),
-                s.startedUnixMillis(), s.endedUnixMillis(), stdout.end(), stderr.end());
+                s.id(),
+                s.pid(),
+                s.running(),
+                s.exitCode(),
+                s.signal(),
+                s.reason(),
+                s.detail(),
+                s.startedUnixMillis(),
+                s.endedUnixMillis(),
+                stdout.end(),
+                stderr.end());
     }
 
     public List<ByteString> argv() {
@@ -121,9 +130,17 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         GuestProcess s = meta.state();
         exited(
                 new GuestProcess(
-                        s.id(), s.pid(), false, -1, 0, "LOST",
+                        s.id(),
+                        s.pid(),
+                        false,
+                        -1,
+                        0,
+                        "LOST",
                         "the sandbox was started again without its memory",
-                        s.startedUnixMillis(), s.endedUnixMillis(), stdout.end(), stderr.end()));
+                        s.startedUnixMillis(),
+                        s.endedUnixMillis(),
+                        stdout.end(),
+                        stderr.end()));
     }
 
     @Override

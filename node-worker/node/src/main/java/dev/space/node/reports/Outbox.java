@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * Reports that the control plane has not acknowledged, on disk and in order. Bounded: when it is
  * full the oldest audit and activity records are dropped and counted; a VM's end is the last to go.
  *
- * <p>Segments are named by their first sequence. The newest one stays even when it is empty, so that
- * the sequence grows over restarts.
+ * <p>Segments are named by their first sequence. The newest one stays even when it is empty, so
+ * that the sequence grows over restarts.
  */
 public final class Outbox implements ReportSink, AutoCloseable {
 
@@ -148,8 +148,7 @@ public final class Outbox implements ReportSink, AutoCloseable {
             if (closed) {
                 throw new IllegalStateException("the outbox is closed");
             }
-            Report report =
-                    builder.setSequence(next++).setAtMillis(clock.millis()).build();
+            Report report = builder.setSequence(next++).setAtMillis(clock.millis()).build();
             if (tail.position() > SEGMENT_BYTES) {
                 tail.force(false);
                 tail.close();

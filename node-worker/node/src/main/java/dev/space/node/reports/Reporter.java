@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the control plane informed: registers, renews the lease, sends the outbox. The node works on
- * while the control plane is away; everything is sent again until it is acknowledged.
+ * Keeps the control plane informed: registers, renews the lease, sends the outbox. The node works
+ * on while the control plane is away; everything is sent again until it is acknowledged.
  */
 public final class Reporter implements AutoCloseable {
 

@@ -73,9 +73,7 @@ final class Adoption {
         parts.memory().adopt(session.id(), live.vm().size());
         Optional<Vm> found;
         try {
-            found =
-                    parts.engine()
-                            .adopt(live.vm(), files, parts.liveFiles().token(session.live()));
+            found = parts.engine().adopt(live.vm(), files, parts.liveFiles().token(session.live()));
         } catch (RuntimeException e) {
             LOG.warn("VM of {} cannot be adopted and is ended", session.id(), e);
             ends.died(session, live, error("could not be adopted: " + e.getMessage()));

@@ -147,8 +147,7 @@ public final class LiveFiles {
         try {
             return Json.MAPPER
                     .readValue(
-                            Files.readAllBytes(live.resolve(GuestSecrets.FILE)),
-                            GuestSecrets.class)
+                            Files.readAllBytes(live.resolve(GuestSecrets.FILE)), GuestSecrets.class)
                     .token();
         } catch (IOException e) {
             throw volume.failed("read the guest's secrets in " + live, e);

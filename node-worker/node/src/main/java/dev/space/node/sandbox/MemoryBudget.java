@@ -28,8 +28,7 @@ public final class MemoryBudget {
             throw new SpaceException(
                     ErrorCode.NO_CAPACITY,
                     "%d of %d MiB of memory are taken; size %s needs %d MiB"
-                            .formatted(
-                                    others >> 20, total >> 20, size.wireName(), bytes >> 20));
+                            .formatted(others >> 20, total >> 20, size.wireName(), bytes >> 20));
         }
         promised.put(session, bytes);
     }

@@ -94,8 +94,7 @@ public final class SandboxManager implements AutoCloseable {
 
     private Session unknown(SessionId id) {
         Fence buried = tombstones.find(id);
-        return new Session(
-                id, parts.volume(), null, buried == null ? new Fence(0, 0, 0) : buried);
+        return new Session(id, parts.volume(), null, buried == null ? new Fence(0, 0, 0) : buried);
     }
 
     public SandboxStarted start(StartSandbox request) {
@@ -185,19 +184,18 @@ public final class SandboxManager implements AutoCloseable {
             return;
         }
         LOG.warn("{} is at epoch {}; ending {}", id, epoch, live.start());
-        session.<Boolean>alone(
-                () -> {
-                    LiveVm now = session.record().live();
-                    if (now == null || now.start().epoch() >= epoch || session.isClosed()) {
-                        return false;
-                    }
-                    session.save(session.record().seen(new Fence(epoch, 0, 0)));
-                    // Its disk stays until a newer operation decides.
-                    if (now.phase() != LiveVm.Phase.DEAD) {
-                        ends.killKeepingDisk(session, now);
-                    }
-                    return true;
-                });
+        session.<Boolean>alone(() -> {
+            LiveVm now = session.record().live();
+            if (now == null || now.start().epoch() >= epoch || session.isClosed()) {
+                return false;
+            }
+            session.save(session.record().seen(new Fence(epoch, 0, 0)));
+            // Its disk stays until a newer operation decides.
+            if (now.phase() != LiveVm.Phase.DEAD) {
+                ends.killKeepingDisk(session, now);
+            }
+            return true;
+        });
     }
 
     /** The running sandbox of this epoch, or {@code STALE_FENCE}: then the caller looks again. */
@@ -286,17 +284,16 @@ public final class SandboxManager implements AutoCloseable {
     @Override
     public void close() {
         for (Session session : sessions.values()) {
-            session.<Boolean>alone(
-                    () -> {
-                        Sandbox sandbox = session.sandbox();
-                        session.setSandbox(null);
-                        if (sandbox != null) {
-                            sandbox.processes().close();
-                            sandbox.vm().detach();
-                        }
-                        session.close();
-                        return true;
-                    });
+            session.<Boolean>alone(() -> {
+                Sandbox sandbox = session.sandbox();
+                session.setSandbox(null);
+                if (sandbox != null) {
+                    sandbox.processes().close();
+                    sandbox.vm().detach();
+                }
+                session.close();
+                return true;
+            });
         }
     }
 }

@@ -69,21 +69,20 @@ final class Session {
      */
     <T extends @Nullable Object> T fenced(StepRef ref, Supplier<T> step) {
         announced.accumulateAndGet(ref.fence(), Session::higher);
-        return alone(
-                () -> {
-                    if (closed) {
-                        throw new SessionClosedException();
-                    }
-                    requireCurrent(ref.fence());
-                    record = record.seen(ref.fence());
-                    try {
-                        return step.get();
-                    } finally {
-                        if (!closed && !record.equals(saved)) {
-                            save(record);
-                        }
-                    }
-                });
+        return alone(() -> {
+            if (closed) {
+                throw new SessionClosedException();
+            }
+            requireCurrent(ref.fence());
+            record = record.seen(ref.fence());
+            try {
+                return step.get();
+            } finally {
+                if (!closed && !record.equals(saved)) {
+                    save(record);
+                }
+            }
+        });
     }
 
     <T extends @Nullable Object> T alone(Supplier<T> body) {

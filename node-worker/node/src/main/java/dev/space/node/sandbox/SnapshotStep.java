@@ -83,10 +83,7 @@ final class SnapshotStep {
             parts.crash().at("snapshot.copied");
             publish(session, stopping, staged, taken);
             parts.crash().at("snapshot.published");
-            session.save(
-                    pause
-                            ? ends.end(session)
-                            : session.record().withLive(stopping.running()));
+            session.save(pause ? ends.end(session) : session.record().withLive(stopping.running()));
             return taken;
         } catch (SimulatedCrash e) {
             throw e;
@@ -124,8 +121,7 @@ final class SnapshotStep {
         } catch (RuntimeException second) {
             e.addSuppressed(second);
             sandbox.vm().end();
-            VmExit exit =
-                    new VmExit(VmExit.Reason.ERROR, -1, 0, "could not go on after a stop");
+            VmExit exit = new VmExit(VmExit.Reason.ERROR, -1, 0, "could not go on after a stop");
             ends.died(session, stopping, exit);
         }
         throw e;
@@ -167,24 +163,33 @@ final class SnapshotStep {
         }
         long micros = (System.nanoTime() - begin) / 1000;
         return new SnapshotTaken(
-                stop.snapshot(), SnapshotKind.FULL, live.start().epoch(), live.stops(), bytes,
-                parts.clock().millis(), quiesced, micros);
+                stop.snapshot(),
+                SnapshotKind.FULL,
+                live.start().epoch(),
+                live.stops(),
+                bytes,
+                parts.clock().millis(),
+                quiesced,
+                micros);
     }
 
     private void publish(Session session, LiveVm live, Path staged, SnapshotTaken taken) {
         LiveVm.Stop stop = live.stop();
         GuestToken token =
-                taken.kind() == SnapshotKind.FULL
-                        ? parts.liveFiles().token(session.live())
-                        : null;
+                taken.kind() == SnapshotKind.FULL ? parts.liveFiles().token(session.live()) : null;
         String operation = stop == null ? live.operation().value() : stop.operation().value();
         parts.snapshots()
                 .publish(
                         session.id(),
                         staged,
                         new SnapshotManifest(
-                                taken, operation, live.template(), live.vm().size(),
-                                parts.engine().info().name(), live.vm().bundle(), token));
+                                taken,
+                                operation,
+                                live.template(),
+                                live.vm().size(),
+                                parts.engine().info().name(),
+                                live.vm().bundle(),
+                                token));
     }
 
     /** Null when no disk of a dead sandbox is here. */
@@ -226,8 +231,14 @@ final class SnapshotStep {
         LiveVm stopped = live.stopping(new LiveVm.Stop(ref.operation(), snapshot, true));
         SnapshotTaken taken =
                 new SnapshotTaken(
-                        snapshot, SnapshotKind.DISK, live.start().epoch(), stopped.stops(),
-                        bytes, parts.clock().millis(), false, 0);
+                        snapshot,
+                        SnapshotKind.DISK,
+                        live.start().epoch(),
+                        stopped.stops(),
+                        bytes,
+                        parts.clock().millis(),
+                        false,
+                        0);
         publish(session, stopped, staged, taken);
         return taken;
     }

@@ -54,8 +54,7 @@ final class StartStep {
     }
 
     private SandboxStarted startAlone(Session session, StartSandbox request) {
-        var before =
-                session.record().result(request.ref().operation(), StepResult.START);
+        var before = session.record().result(request.ref().operation(), StepResult.START);
         if (before.isPresent() && before.get().started() != null) {
             return before.get().started();
         }
@@ -76,11 +75,13 @@ final class StartStep {
         }
         VmRecord vm =
                 new VmRecord(
-                        session.id(), slot, startIds.incrementAndGet(), plan.bundle(),
+                        session.id(),
+                        slot,
+                        startIds.incrementAndGet(),
+                        plan.bundle(),
                         request.size());
         Fence fence = request.ref().fence();
-        LiveVm live =
-                LiveVm.starting(fence, request.ref().operation(), vm, request.template());
+        LiveVm live = LiveVm.starting(fence, request.ref().operation(), vm, request.template());
         session.save(session.record().withLive(live));
         parts.crash().at("start.journaled");
         try {
@@ -100,7 +101,10 @@ final class StartStep {
         VmFiles files =
                 parts.liveFiles()
                         .make(
-                                session.live(), plan.source(), live.vm().slot(), request.size(),
+                                session.live(),
+                                plan.source(),
+                                live.vm().slot(),
+                                request.size(),
                                 token);
         final long cloned = System.nanoTime();
         parts.crash().at("start.files");
@@ -112,8 +116,7 @@ final class StartStep {
                 parts.engine()
                         .start(
                                 new VmStart(
-                                        live.vm(), files, restore, plan.token(), token,
-                                        identity));
+                                        live.vm(), files, restore, plan.token(), token, identity));
         parts.crash().at("start.running");
         Sandbox sandbox;
         try {
@@ -130,14 +133,19 @@ final class StartStep {
         phases.put("total", (System.nanoTime() - begin) / 1000);
         SandboxStarted started =
                 new SandboxStarted(
-                        parts.engine().info().name(), restore ? "cold" : "boot",
-                        plan.memoryLost(), phases, live.start().attempt());
+                        parts.engine().info().name(),
+                        restore ? "cold" : "boot",
+                        plan.memoryLost(),
+                        phases,
+                        live.start().attempt());
         session.save(
                 session.record()
                         .withLive(live.running())
                         .withResult(
                                 new StepResult(
-                                        request.ref().operation(), StepResult.START, started,
+                                        request.ref().operation(),
+                                        StepResult.START,
+                                        started,
                                         null)));
         ends.watch(session, live.start(), vm);
         return started;
@@ -148,13 +156,15 @@ final class StartStep {
         if (request.snapshot() == null) {
             StartFiles start = parts.templates().start(request.template(), request.size());
             return new Plan(
-                    source(start.directory(), true), start.bundle(), start.token(), false,
+                    source(start.directory(), true),
+                    start.bundle(),
+                    start.token(),
+                    false,
                     template);
         }
         SnapshotManifest manifest =
                 parts.snapshots().require(request.ref().session(), request.snapshot());
-        Path directory =
-                parts.snapshots().directory(request.ref().session(), request.snapshot());
+        Path directory = parts.snapshots().directory(request.ref().session(), request.snapshot());
         boolean full = manifest.taken().kind() == SnapshotKind.FULL;
         boolean usable =
                 full
@@ -164,15 +174,13 @@ final class StartStep {
                         && parts.engine().hasBundle(manifest.bundle());
         if (usable && manifest.token() != null) {
             return new Plan(
-                    source(directory, true), manifest.bundle(), manifest.token(), false,
-                    template);
+                    source(directory, true), manifest.bundle(), manifest.token(), false, template);
         }
         String bundle =
                 parts.engine().hasBundle(template.bundle())
                         ? template.bundle()
                         : parts.engine().info().bundleDigest();
-        return new Plan(
-                source(directory, false), bundle, GuestToken.fresh(), full, template);
+        return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template);
     }
 
     private static LiveFiles.Source source(Path directory, boolean memory) {

@@ -87,18 +87,17 @@ final class VmEnds {
     }
 
     private void onExit(Session session, Fence start, VmExit exit) {
-        session.<Boolean>alone(
-                () -> {
-                    LiveVm live = session.record().live();
-                    boolean ours =
-                            live != null
-                                    && live.start().equals(start)
-                                    && live.phase() == LiveVm.Phase.RUNNING
-                                    && !session.isClosed();
-                    if (ours && live != null) {
-                        died(session, live, exit);
-                    }
-                    return ours;
-                });
+        session.<Boolean>alone(() -> {
+            LiveVm live = session.record().live();
+            boolean ours =
+                    live != null
+                            && live.start().equals(start)
+                            && live.phase() == LiveVm.Phase.RUNNING
+                            && !session.isClosed();
+            if (ours && live != null) {
+                died(session, live, exit);
+            }
+            return ours;
+        });
     }
 }

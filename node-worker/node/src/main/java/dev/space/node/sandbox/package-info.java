@@ -1,4 +1,7 @@
-/** Sandbox manager: one journal and one lock for each session; every lifecycle step is fenced and repeatable. */
+/**
+ * Sandbox manager: one journal and one lock for each session; every lifecycle step is fenced and
+ * repeatable.
+ */
 @NullMarked
 package dev.space.node.sandbox;
 

@@ -9,9 +9,7 @@ public final class Json {
 
     /** Unknown fields are skipped, so that an older process can read a newer one's files. */
     public static final ObjectMapper MAPPER =
-            JsonMapper.builder()
-                    .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                    .build();
+            JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
     private Json() {}
 }

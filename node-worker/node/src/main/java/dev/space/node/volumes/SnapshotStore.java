@@ -40,11 +40,10 @@ public final class SnapshotStore {
 
     public SnapshotManifest require(SessionId session, SnapshotId snapshot) {
         return find(session, snapshot)
-                .orElseThrow(
-                        () ->
-                                new SpaceException(
-                                        ErrorCode.SNAPSHOT_NOT_FOUND,
-                                        "snapshot " + snapshot + " is not on this node"));
+                .orElseThrow(() ->
+                        new SpaceException(
+                                ErrorCode.SNAPSHOT_NOT_FOUND,
+                                "snapshot " + snapshot + " is not on this node"));
     }
 
     public List<SnapshotManifest> list(SessionId session) {
@@ -59,8 +58,7 @@ public final class SnapshotStore {
     public void publish(SessionId session, Path staged, SnapshotManifest manifest) {
         try {
             DurableFiles.writeNew(
-                    staged.resolve(SnapshotManifest.FILE),
-                    Json.MAPPER.writeValueAsBytes(manifest));
+                    staged.resolve(SnapshotManifest.FILE), Json.MAPPER.writeValueAsBytes(manifest));
         } catch (IOException e) {
             throw volume.failed("write the manifest in " + staged, e);
         }

@@ -199,8 +199,7 @@ public final class Volume {
     public SpaceException failed(String what, IOException cause) {
         String message = String.valueOf(cause.getMessage());
         if (message.contains("No space left") || message.contains("quota")) {
-            return new SpaceException(
-                    ErrorCode.NODE_DISK_FULL, "no space left to " + what, cause);
+            return new SpaceException(ErrorCode.NODE_DISK_FULL, "no space left to " + what, cause);
         }
         return new SpaceException(ErrorCode.INTERNAL, "could not " + what, cause);
     }

@@ -38,6 +38,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -130,8 +131,7 @@ final class NodeProcessTest {
     }
 
     private ExecReply exec(String command, String stdin) {
-        return data()
-                .exec(
+        return data().exec(
                         ExecRequest.newBuilder()
                                 .setTarget(target(1))
                                 .setSpec(
@@ -142,8 +142,7 @@ final class NodeProcessTest {
     }
 
     private static void assertCode(StatusRuntimeException e, String code) {
-        Metadata trailers = e.getTrailers();
-        assertThat(trailers).isNotNull();
+        Metadata trailers = Objects.requireNonNull(e.getTrailers());
         assertThat(
                         trailers.get(
                                 Metadata.Key.of(
@@ -174,9 +173,7 @@ final class NodeProcessTest {
                                         .setProcessId("c")
                                         .setSpec(
                                                 ProcessSpec.newBuilder()
-                                                        .addArgv(
-                                                                ByteString.copyFromUtf8(
-                                                                        "counter"))
+                                                        .addArgv(ByteString.copyFromUtf8("counter"))
                                                         .addArgv(ByteString.copyFromUtf8("100")))
                                         .build());
         Iterator<OutputChunk> chunks =
@@ -260,20 +257,18 @@ final class NodeProcessTest {
     @Test
     void refusesAWrongTokenAndAnOldEpoch() {
         startSandbox();
-        assertThatThrownBy(
-                        () ->
-                                NodeLifecycleGrpc.newBlockingStub(channel)
-                                        .withInterceptors(token("wrong"))
-                                        .inspect(InspectRequest.getDefaultInstance()))
+        assertThatThrownBy(() ->
+                        NodeLifecycleGrpc.newBlockingStub(channel)
+                                .withInterceptors(token("wrong"))
+                                .inspect(InspectRequest.getDefaultInstance()))
                 .isInstanceOfSatisfying(
                         StatusRuntimeException.class, e -> assertCode(e, "UNAUTHENTICATED"));
-        assertThatThrownBy(
-                        () ->
-                                data().statFile(
-                                                FileRequest.newBuilder()
-                                                        .setTarget(target(2))
-                                                        .setPath(ByteString.copyFromUtf8("/"))
-                                                        .build()))
+        assertThatThrownBy(() ->
+                        data().statFile(
+                                        FileRequest.newBuilder()
+                                                .setTarget(target(2))
+                                                .setPath(ByteString.copyFromUtf8("/"))
+                                                .build()))
                 .isInstanceOfSatisfying(
                         StatusRuntimeException.class, e -> assertCode(e, "STALE_FENCE"));
     }

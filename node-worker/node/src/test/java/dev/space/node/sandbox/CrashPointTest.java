@@ -69,8 +69,7 @@ final class CrashPointTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"snapshot.published", "end.journaled", "end.killed", "end.released"})
+    @ValueSource(strings = {"snapshot.published", "end.journaled", "end.killed", "end.released"})
     void pauseAfterPublishNeverRunsAgain(String where) {
         node.manager().start(TestNode.start(ref(1, 1, 1, 1), null));
         crash(where, () -> node.manager().pause(take(ref(2, 1, 2, 1), snapshot(1))));
@@ -123,10 +122,7 @@ final class CrashPointTest {
         Await.until("the death is noticed", () -> node.state().equals("DEAD"));
         crash(
                 "preserve.copied",
-                () ->
-                        node.manager()
-                                .preserveDisk(
-                                        new PreserveDisk(ref(2, 2, 2, 1), snapshot(1))));
+                () -> node.manager().preserveDisk(new PreserveDisk(ref(2, 2, 2, 1), snapshot(1))));
         assertThat(node.state()).isEqualTo("DEAD");
         assertThat(node.manager().preserveDisk(new PreserveDisk(ref(2, 2, 2, 2), snapshot(1))))
                 .isNotNull();

@@ -25,6 +25,7 @@ import dev.space.node.volumes.Volume;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,8 +70,7 @@ final class SandboxManagerTest {
         assertCode(
                 ErrorCode.STALE_FENCE,
                 () -> node.manager().end(new EndSandbox(ref(1, 1, 9, 9), "late")));
-        assertCode(
-                ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
+        assertCode(ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
         assertThat(node.state()).isEqualTo("RUNNING");
     }
 
@@ -139,8 +139,9 @@ final class SandboxManagerTest {
         assertThat(node.reports).containsExactly("1 OUT_OF_MEMORY");
 
         SnapshotTaken disk =
-                node.manager().preserveDisk(new PreserveDisk(ref(2, 2, 2, 1), snapshot(3)));
-        assertThat(disk).isNotNull();
+                Objects.requireNonNull(
+                        node.manager()
+                                .preserveDisk(new PreserveDisk(ref(2, 2, 2, 1), snapshot(3))));
         assertThat(disk.kind()).isEqualTo(SnapshotKind.DISK);
         SandboxStarted booted = node.manager().start(start(ref(2, 2, 2, 2), snapshot(3)));
         assertThat(booted.rung()).isEqualTo("boot");
@@ -162,19 +163,16 @@ final class SandboxManagerTest {
         node.manager().release(new ReleaseSession(ref(3, 2, 3, 2)));
         assertThat(node.machine.count()).isZero();
         assertThat(Volume.children(directory.resolve("main/sessions"))).isEmpty();
-        assertCode(
-                ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 9), null)));
+        assertCode(ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 9), null)));
         node.restart();
-        assertCode(
-                ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 9), null)));
+        assertCode(ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 9), null)));
         assertThat(Volume.children(directory.resolve("main/sessions"))).isEmpty();
     }
 
     @Test
     void anEndBeforeTheStartFencesTheStart() {
         node.manager().end(new EndSandbox(ref(1, 1, 1, 5), "undo"));
-        assertCode(
-                ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
+        assertCode(ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
     }
 
     @Test
@@ -197,8 +195,7 @@ final class SandboxManagerTest {
         assertThat(node.state()).isEqualTo("DEAD");
         assertThat(Files.exists(directory.resolve("main/sessions/" + SESSION + "/live/disk")))
                 .isTrue();
-        assertCode(
-                ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 2), null)));
+        assertCode(ErrorCode.STALE_FENCE, () -> node.manager().start(start(ref(1, 1, 1, 2), null)));
     }
 
     @Test
@@ -221,12 +218,10 @@ final class SandboxManagerTest {
     void memoryAndSlotsAreNotPromisedTwice() {
         node.memoryBytes = 300L << 20;
         node.restart();
-        assertCode(
-                ErrorCode.NO_CAPACITY, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
+        assertCode(ErrorCode.NO_CAPACITY, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
         node.memoryBytes = 8L << 30;
         node.slots = 0;
         node.restart();
-        assertCode(
-                ErrorCode.NO_CAPACITY, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
+        assertCode(ErrorCode.NO_CAPACITY, () -> node.manager().start(start(ref(1, 1, 1, 1), null)));
     }
 }

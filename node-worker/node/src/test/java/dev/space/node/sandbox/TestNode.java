@@ -132,7 +132,13 @@ final class TestNode {
 
     static ProcessStart command(String id, String line) {
         return new ProcessStart(
-                id, List.of(), ByteString.copyFromUtf8(line), Map.of(), ByteString.EMPTY, "", 0,
+                id,
+                List.of(),
+                ByteString.copyFromUtf8(line),
+                Map.of(),
+                ByteString.EMPTY,
+                "",
+                0,
                 false);
     }
 

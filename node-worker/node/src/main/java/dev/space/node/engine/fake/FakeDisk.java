@@ -89,9 +89,15 @@ final class FakeDisk {
         Entry e = require(name);
         String last = name.substring(name.lastIndexOf('/') + 1);
         return new GuestFile(
-                latin(name), latin(last), e.directory() ? "directory" : "file",
-                e.directory() ? 0 : bytes(e).size(), e.mode(), "user", "user",
-                e.modifiedNanos(), ByteString.EMPTY);
+                latin(name),
+                latin(last),
+                e.directory() ? "directory" : "file",
+                e.directory() ? 0 : bytes(e).size(),
+                e.mode(),
+                "user",
+                "user",
+                e.modifiedNanos(),
+                ByteString.EMPTY);
     }
 
     private static ByteString latin(String text) {

@@ -82,8 +82,7 @@ public final class FakeEngine implements Engine {
             return known;
         }
         FakeVm vm =
-                FakeVm.load(
-                        start.record(), start.files(), start.restore(), clock, machine, faults);
+                FakeVm.load(start.record(), start.files(), start.restore(), clock, machine, faults);
         machine.add(vm);
         vm.fakeGuest().bind(start.identity().hostname(), start.identity().maxProcesses());
         vm.fakeGuest().setFrozen(false);

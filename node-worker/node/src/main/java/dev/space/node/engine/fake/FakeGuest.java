@@ -53,10 +53,7 @@ final class FakeGuest implements Guest {
     private boolean stopped;
     private boolean gone;
 
-    FakeGuest(
-            Map<String, FakeDisk.Entry> files,
-            @Nullable FakeMemory memory,
-            InstantSource clock) {
+    FakeGuest(Map<String, FakeDisk.Entry> files, @Nullable FakeMemory memory, InstantSource clock) {
         this.clock = clock;
         this.disk = new FakeDisk(files, clock);
         this.lastActive = clock.millis();
@@ -189,16 +186,15 @@ final class FakeGuest implements Guest {
 
     @Override
     public GuestProcess start(ProcessStart start, OutputSink sink) {
-        return inside(
-                () -> {
-                    FakeProcess process = processes.get(start.id());
-                    if (process == null) {
-                        process = begin(start);
-                    }
-                    lastActive = clock.millis();
-                    deliver(process, 0, 0, sink);
-                    return process.state();
-                });
+        return inside(() -> {
+            FakeProcess process = processes.get(start.id());
+            if (process == null) {
+                process = begin(start);
+            }
+            lastActive = clock.millis();
+            deliver(process, 0, 0, sink);
+            return process.state();
+        });
     }
 
     private FakeProcess begin(ProcessStart start) {
@@ -209,14 +205,24 @@ final class FakeGuest implements Guest {
                     maxProcesses + " processes run already; wait for one to end");
         }
         String cwd = start.cwd().toString(StandardCharsets.ISO_8859_1);
-        boolean here =
-                cwd.isEmpty() || disk.isDirectory(FakeDisk.resolve(FakeDisk.home(), cwd));
+        boolean here = cwd.isEmpty() || disk.isDirectory(FakeDisk.resolve(FakeDisk.home(), cwd));
         FakeMemory.ProcessImage image =
                 new FakeMemory.ProcessImage(
-                        start.id(), ++lastPid, commands(start), 0, !here, here ? 0 : 126, 0,
+                        start.id(),
+                        ++lastPid,
+                        commands(start),
+                        0,
+                        !here,
+                        here ? 0 : 126,
+                        0,
                         here ? "" : "START_FAILED",
                         here ? "" : "the working directory does not exist",
-                        clock.millis(), here ? 0 : clock.millis(), "", "", "", !start.stdin(),
+                        clock.millis(),
+                        here ? 0 : clock.millis(),
+                        "",
+                        "",
+                        "",
+                        !start.stdin(),
                         start.timeoutMillis());
         FakeProcess process = new FakeProcess(image, disk);
         processes.put(start.id(), process);
@@ -239,12 +245,11 @@ final class FakeGuest implements Guest {
 
     @Override
     public GuestProcess attach(String id, long stdoutFrom, long stderrFrom, OutputSink sink) {
-        return inside(
-                () -> {
-                    FakeProcess process = require(id);
-                    deliver(process, stdoutFrom, stderrFrom, sink);
-                    return process.state();
-                });
+        return inside(() -> {
+            FakeProcess process = require(id);
+            deliver(process, stdoutFrom, stderrFrom, sink);
+            return process.state();
+        });
     }
 
     private FakeProcess require(String id) {
@@ -312,20 +317,18 @@ final class FakeGuest implements Guest {
 
     @Override
     public long writeStdin(String id, long offset, ByteString data, boolean eof) {
-        return inside(
-                () -> {
-                    lastActive = clock.millis();
-                    return require(id).write(offset, data, eof);
-                });
+        return inside(() -> {
+            lastActive = clock.millis();
+            return require(id).write(offset, data, eof);
+        });
     }
 
     @Override
     public void signal(String id, int signal) {
-        inside(
-                () -> {
-                    require(id).kill(signal, clock.millis());
-                    return true;
-                });
+        inside(() -> {
+            require(id).kill(signal, clock.millis());
+            return true;
+        });
     }
 
     @Override
@@ -367,11 +370,10 @@ final class FakeGuest implements Guest {
 
     @Override
     public void remove(GuestPath path, boolean recursive) {
-        inside(
-                () -> {
-                    disk.remove(FakeDisk.name(path), recursive);
-                    return true;
-                });
+        inside(() -> {
+            disk.remove(FakeDisk.name(path), recursive);
+            return true;
+        });
     }
 
     @Override

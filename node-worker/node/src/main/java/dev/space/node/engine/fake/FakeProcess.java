@@ -56,15 +56,37 @@ final class FakeProcess {
 
     FakeMemory.ProcessImage image() {
         return new FakeMemory.ProcessImage(
-                born.id(), born.pid(), new ArrayList<>(todo), progress, over, exitCode, signal,
-                reason, detail, born.startedMillis(), endedMillis, text(stdout), text(stderr),
-                text(stdin), stdinEnded, born.timeoutMillis());
+                born.id(),
+                born.pid(),
+                new ArrayList<>(todo),
+                progress,
+                over,
+                exitCode,
+                signal,
+                reason,
+                detail,
+                born.startedMillis(),
+                endedMillis,
+                text(stdout),
+                text(stderr),
+                text(stdin),
+                stdinEnded,
+                born.timeoutMillis());
     }
 
     GuestProcess state() {
         return new GuestProcess(
-                born.id(), born.pid(), !over, exitCode, signal, reason, detail,
-                born.startedMillis(), endedMillis, stdout.size(), stderr.size());
+                born.id(),
+                born.pid(),
+                !over,
+                exitCode,
+                signal,
+                reason,
+                detail,
+                born.startedMillis(),
+                endedMillis,
+                stdout.size(),
+                stderr.size());
     }
 
     boolean isOver() {
@@ -187,8 +209,7 @@ final class FakeProcess {
         }
         for (String file : args) {
             try {
-                stdout =
-                        stdout.concat(disk.read(FakeDisk.resolve(FakeDisk.home(), file)));
+                stdout = stdout.concat(disk.read(FakeDisk.resolve(FakeDisk.home(), file)));
             } catch (dev.space.model.SpaceException e) {
                 stderr =
                         stderr.concat(

@@ -52,8 +52,7 @@ final class FakeVm implements Vm {
         try {
             Map<String, FakeDisk.Entry> disk = readDisk(files.disk());
             FakeMemory memory = restore ? readMemory(files.ram()) : null;
-            return new FakeVm(
-                    record, files, new FakeGuest(disk, memory, clock), machine, faults);
+            return new FakeVm(record, files, new FakeGuest(disk, memory, clock), machine, faults);
         } catch (IOException e) {
             throw new SpaceException(
                     ErrorCode.ENGINE_FAILED, "the fake VM's files cannot be read", e);

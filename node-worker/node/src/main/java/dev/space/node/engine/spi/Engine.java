@@ -15,8 +15,8 @@ public interface Engine extends AutoCloseable {
     Slot acquireSlot();
 
     /**
-     * Ends whatever is left in the slot and gives it back. A slot that cannot be released cleanly is
-     * not used again until a later call succeeds.
+     * Ends whatever is left in the slot and gives it back. A slot that cannot be released cleanly
+     * is not used again until a later call succeeds.
      */
     void releaseSlot(Slot slot);
 
@@ -30,7 +30,8 @@ public interface Engine extends AutoCloseable {
 
     /**
      * Takes over a VM that runs since before this process did. The VM may be stopped; the caller
-     * decides whether it goes on. Empty when it does not run; then {@link #exitOf} says how it ended.
+     * decides whether it goes on. Empty when it does not run; then {@link #exitOf} says how it
+     * ended.
      */
     Optional<Vm> adopt(VmRecord record, VmFiles files, GuestToken token);
 

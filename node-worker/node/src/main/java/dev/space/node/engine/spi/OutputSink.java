@@ -2,7 +2,9 @@ package dev.space.node.engine.spi;
 
 import com.google.protobuf.ByteString;
 
-/** Receives a process's output in order, from one thread at a time. Blocking holds the guest back. */
+/**
+ * Receives a process's output in order, from one thread at a time. Blocking holds the guest back.
+ */
 public interface OutputSink {
 
     void output(boolean stderr, long offset, ByteString data);
