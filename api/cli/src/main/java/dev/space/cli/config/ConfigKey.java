@@ -54,6 +54,16 @@ public enum ConfigKey {
             Type.COUNT,
             "61000",
             "First of the numeric uids of sandboxes; as many as slots."),
+    NODE_MEMORY_MIB(
+            "space.node.memory-mib",
+            Type.AMOUNT,
+            "0",
+            "Memory for sandboxes; 0 takes four fifths of the machine's."),
+    NODE_DISK_RESERVE_MIB(
+            "space.node.disk-reserve-mib",
+            Type.AMOUNT,
+            "1024",
+            "Free space on the node's volume below which nothing new is made."),
     NODE_VOLUME_GIB(
             "space.node.volume-gib",
             Type.COUNT,
@@ -65,6 +75,7 @@ public enum ConfigKey {
         TEXT(".*", "text"),
         PORT("0|[1-9][0-9]{0,4}", "a port"),
         COUNT("[1-9][0-9]{0,5}", "a number from 1"),
+        AMOUNT("0|[1-9][0-9]{0,8}", "a number"),
         NODE_ID("[a-z0-9-]{1,40}", "lower-case letters, digits and hyphens"),
         ENGINE("qemu|fake", "qemu or fake");
 

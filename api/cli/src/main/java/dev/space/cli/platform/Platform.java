@@ -58,8 +58,14 @@ public record Platform(
 
     /** Short, because the path of a unix socket has at most 107 bytes. */
     public Path sockets() {
-        return Path.of("/run/space")
-                .resolve(sha256(data.toString()).substring(0, SOCKET_NAME_CHARS));
+        return Path.of("/run/space").resolve(instance());
+    }
+
+    /**
+     * Tag of this platform in names that the whole machine shares: namespaces, cgroups, sockets.
+     */
+    public String instance() {
+        return sha256(data.toString()).substring(0, SOCKET_NAME_CHARS);
     }
 
     private static String sha256(String text) {

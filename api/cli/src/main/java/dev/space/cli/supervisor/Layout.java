@@ -37,6 +37,7 @@ record Layout(
         var _ = Owned.directory(platform.data().resolve("temporal"), temporal, "rwx------");
         var _ = Owned.directory(platform.data().resolve("control"), control, "rwx------");
         var _ = Owned.directory(platform.data().resolve("manager"), root, "rwx--x--x");
+        var _ = Owned.directory(platform.data().resolve("manager/exits"), root, "rwx--x--x");
         var _ = Owned.directory(platform.data().resolve("node-state"), node, "rwx------");
         var _ = Owned.directory(Path.of("/run/space"), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.sockets(), root, "rwxr-xr-x");

@@ -187,10 +187,10 @@ final class Services {
                                 layout.config().text(ConfigKey.NODE_SLOT_UID_BASE))
                         .set("space.node.data-dir", platform.node())
                         .set("space.node.cache-dir", platform.cache())
-                        .set("space.manager.state-dir", directory)
+                        .set("space.manager.instance", platform.instance())
+                        .set("space.manager.exits-dir", directory.resolve("exits"))
                         .set("space.manager.jail", platform.release().resolve("bin/space-jail"))
-                        .set("space.manager.peer-user", layout.node().name())
-                        .set("space.manager.peer-uid", layout.node().uid())
+                        .set("space.manager.worker-user", layout.node().name())
                         .write(platform.run().resolve("node-manager.properties"), layout.root());
         return new Service(
                 "node-manager",
@@ -217,6 +217,12 @@ final class Services {
                         .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
                         .set("space.node.prepare", layout.config().text(ConfigKey.NODE_PREPARE))
                         .set("space.node.slots", slots)
+                        .set(
+                                "space.node.memory-mib",
+                                layout.config().text(ConfigKey.NODE_MEMORY_MIB))
+                        .set(
+                                "space.node.disk-reserve-mib",
+                                layout.config().text(ConfigKey.NODE_DISK_RESERVE_MIB))
                         .set("space.node.slot-uid-base", base)
                         .set("space.node.api-port", ports.of("node-api"))
                         .set("space.node.http-port", ports.of("node-http"))
