@@ -14,6 +14,7 @@ import dev.space.cli.command.RunCommand;
 import dev.space.cli.command.StatusCommand;
 import dev.space.cli.command.SuperviseCommand;
 import dev.space.cli.command.UpCommand;
+import dev.space.cli.command.WarmUpCommand;
 import picocli.CommandLine.Command;
 
 /** The root of the command tree. Its own help is the launcher's, which needs no build. */
@@ -39,6 +40,7 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Checkpoint.class,
             LifecycleCommand.Recover.class,
             DestroyCommand.class,
-            SuperviseCommand.class
+            SuperviseCommand.class,
+            WarmUpCommand.class
         })
 final class RootCommand {}
