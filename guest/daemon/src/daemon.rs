@@ -354,6 +354,8 @@ impl Daemon {
                 self.abandoned.push((file.pid, sys::monotonic() + ABANDONED_NANOS));
             }
             Work::Child { pid, deadline } => self.abandoned.push((pid, deadline)),
+            // A released process was kept for this reader.
+            Work::Output(_) => self.sweep(),
             _ => {}
         }
     }

@@ -19,6 +19,8 @@ mod port;
 mod process;
 mod protect;
 mod pump;
+#[cfg(test)]
+mod random;
 mod requests;
 mod scanner;
 mod secret;

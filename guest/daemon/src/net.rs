@@ -76,9 +76,9 @@ fn control() -> Result<OwnedFd> {
 pub fn up(device: &str) -> Result<()> {
     let control = control()?;
     let mut request = FlagsRequest { name: name(device), flags: 0, rest: [0; 22] };
-    sys::ioctl(control.as_raw_fd(), libc::SIOCGIFFLAGS as u64, &mut request)?;
+    sys::ioctl(control.as_raw_fd(), libc::SIOCGIFFLAGS, &mut request)?;
     request.flags |= libc::IFF_UP as libc::c_short;
-    sys::ioctl(control.as_raw_fd(), libc::SIOCSIFFLAGS as u64, &mut request).map(drop)
+    sys::ioctl(control.as_raw_fd(), libc::SIOCSIFFLAGS, &mut request).map(drop)
 }
 
 pub fn configure(device: &str) -> Result<()> {
@@ -86,7 +86,7 @@ pub fn configure(device: &str) -> Result<()> {
     for (what, address) in [(libc::SIOCSIFADDR, ADDRESS), (libc::SIOCSIFNETMASK, MASK)] {
         let mut request =
             AddressRequest { name: name(device), address: socket_address(address), rest: [0; 8] };
-        sys::ioctl(control.as_raw_fd(), what as u64, &mut request)?;
+        sys::ioctl(control.as_raw_fd(), what, &mut request)?;
     }
     up(device)?;
     let any = socket_address(Ipv4Addr::UNSPECIFIED);
@@ -105,5 +105,5 @@ pub fn configure(device: &str) -> Result<()> {
         window: 0,
         irtt: 0,
     };
-    sys::ioctl(control.as_raw_fd(), libc::SIOCADDRT as u64, &mut route).map(drop)
+    sys::ioctl(control.as_raw_fd(), libc::SIOCADDRT, &mut route).map(drop)
 }

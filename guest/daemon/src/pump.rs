@@ -96,13 +96,18 @@ impl Daemon {
         let gone: Vec<String> = self
             .processes
             .values()
-            .filter(|p| p.released && !self.groups.populated(&p.group))
+            .filter(|p| p.released && !self.has_reader(&p.id) && !self.groups.populated(&p.group))
             .map(|p| p.id.clone())
             .collect();
         for id in gone {
             self.finished.retain(|other| *other != id);
             self.forget_process(&id);
         }
+    }
+
+    fn has_reader(&self, id: &str) -> bool {
+        let reads = |work: &Work| matches!(work, Work::Output(reading) if reading.id == id);
+        self.streams.values().any(|stream| reads(&stream.work))
     }
 
     fn forget_process(&mut self, id: &str) {

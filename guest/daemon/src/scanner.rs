@@ -35,11 +35,6 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    pub fn reset(&mut self) {
-        self.held.clear();
-        self.collecting = false;
-    }
-
     /// Takes all or a part of `input`; None when nothing is left to say.
     pub fn next<'a>(&mut self, token: &[u8; TOKEN], input: &mut &'a [u8]) -> Option<Piece<'a>> {
         loop {
@@ -50,11 +45,12 @@ impl Scanner {
                 if self.held.len() < HANDSHAKE {
                     return None;
                 }
-                let found = decode(&self.held, token);
-                self.reset();
-                if let Some(handshake) = found {
+                let bytes = std::mem::take(&mut self.held);
+                self.collecting = false;
+                if let Some(handshake) = decode(&bytes, token) {
                     return Some(Piece::Handshake(handshake));
                 }
+                self.look_again(token, &bytes);
                 continue;
             }
             if input.is_empty() {
@@ -70,6 +66,19 @@ impl Scanner {
             *input = &[];
             self.remember(token, all);
             return Some(Piece::Bytes(all));
+        }
+    }
+
+    /// What began with the token was no handshake, but one may begin in it: a host that does not
+    /// know whether a token was replaced names it as the new one, and right behind as the present.
+    fn look_again(&mut self, token: &[u8; TOKEN], bytes: &[u8]) {
+        let found = bytes[1..].windows(TOKEN).position(|window| window == token);
+        match found {
+            Some(at) => {
+                self.held = bytes[at + 1..].to_vec();
+                self.collecting = true;
+            }
+            None => self.remember(token, bytes),
         }
     }
 

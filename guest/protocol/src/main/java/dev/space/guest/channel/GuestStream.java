@@ -72,18 +72,11 @@ public final class GuestStream implements AutoCloseable {
      * acknowledges the last one: the guest may forget it then, so store it first.
      */
     public byte @Nullable [] read(Duration timeout) {
-        while (true) {
-            var item = next(timeout);
-            if (item == null) {
-                return null;
-            }
-            if (item.reply() != null) {
-                throw FrameDecoder.broken(name + " answered a reply instead of data");
-            }
-            if (item.data().length > 0) {
-                return item.data();
-            }
+        var item = next(timeout);
+        if (item != null && item.reply() != null) {
+            throw FrameDecoder.broken(name + " answered a reply instead of data");
         }
+        return item == null ? null : item.data();
     }
 
     private @Nullable Item next(Duration timeout) {
@@ -196,7 +189,12 @@ public final class GuestStream implements AutoCloseable {
         }
         switch (type) {
             case REPLY -> add(new Item(parseReply(payload), NO_DATA, payload.length));
-            case DATA -> add(new Item(null, payload, payload.length));
+            case DATA -> {
+                // An empty one only carries the end.
+                if (payload.length > 0) {
+                    add(new Item(null, payload, payload.length));
+                }
+            }
             case CREDIT -> credited(payload);
             case FAILURE -> failure = GuestFailures.of(parseFailure(payload));
             case REQUEST, CANCEL -> throw FrameDecoder.broken("a frame of the host's");
