@@ -198,7 +198,7 @@ done
 data=$(mktemp -d /var/tmp/space-life.XXXXXX)
 chmod 0755 "$data"
 trap finish EXIT
-export SPACE_DATA=$data SPACE_CONFIG=$data/space.yaml SPACE_TEMPLATE=$TEMPLATE
+export SPACE_DATA=$data SPACE_CONFIG=$data/space.yaml SPACE_TEMPLATES=$TEMPLATE
 unset SPACE_API_URL SPACE_API_KEY
 cat >"$SPACE_CONFIG" <<YAML
 space:

@@ -249,7 +249,7 @@ final class ArchitectureTest {
         check(
                 noClasses()
                         .that()
-                        .resideOutsideOfPackage("dev.space.cli..")
+                        .resideOutsideOfPackages("dev.space.cli..", "dev.space.bench..")
                         .should()
                         .accessField(System.class, "out")
                         .orShould()

@@ -19,7 +19,8 @@ final class ErrorsDocsTest {
     }
 
     private static String render() {
-        StringBuilder out = new StringBuilder("| code | HTTP | again later | means |\n|---|---|---|---|\n");
+        StringBuilder out =
+                new StringBuilder("| code | HTTP | again later | means |\n|---|---|---|---|\n");
         for (ErrorCode code : ErrorCode.values()) {
             String again = code.isRetryable() ? "yes" : "no";
             out.append(

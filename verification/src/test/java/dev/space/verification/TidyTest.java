@@ -28,7 +28,9 @@ final class TidyTest {
     private static final int FILE_LINES_MAX = 500;
     private static final int METHOD_LINES_MAX = 70;
 
-    /** The formatter holds code at 100; what it does not break (strings, tables, shell) gets this. */
+    /**
+     * The formatter holds code at 100; what it does not break (strings, tables, shell) gets this.
+     */
     private static final int LINE_CHARS_MAX = 120;
 
     /** A table written as one method: cutting it would hide that it is one. */

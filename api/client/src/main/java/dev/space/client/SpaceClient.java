@@ -121,13 +121,20 @@ public final class SpaceClient implements AutoCloseable {
 
     /** Output from an offset until the process ends and all of it was read. */
     public InputStream output(String id, String process, String stream, long offset) {
+        return output(id, process, stream, offset, true);
+    }
+
+    /** Output from an offset; without {@code follow} only what is there now. */
+    public InputStream output(
+            String id, String process, String stream, long offset, boolean follow) {
         String path =
                 processPath(id, process)
                         + "/output?stream="
                         + stream
                         + "&offset="
                         + offset
-                        + "&follow=true";
+                        + "&follow="
+                        + follow;
         HttpRequest.Builder builder =
                 HttpRequest.newBuilder(URI.create(base + path))
                         .header("Authorization", "Bearer " + key)

@@ -1,0 +1,46 @@
+package dev.space.bench;
+
+import java.util.List;
+
+/** Started by {@code ./space bench NAME}, which has brought the platform up. */
+public final class Main {
+
+    private static final int USAGE = 2;
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Options options;
+        try {
+            options = Options.of(List.of(arguments), System.getenv());
+        } catch (IllegalArgumentException e) {
+            System.err.println("space: " + e.getMessage());
+            System.exit(USAGE);
+            return;
+        }
+        boolean whole = true;
+        for (BenchResult result : run(options)) {
+            System.out.println(options.json() ? result.json() : result.text());
+            whole &= result.times().count() == result.n();
+        }
+        // A run that lost a part of its work is not a measurement; the figures above say how much.
+        System.exit(whole ? 0 : 1);
+    }
+
+    private static List<BenchResult> run(Options options) throws Exception {
+        if (options.bench().equals("control-plane")) {
+            try (FakePlatform fake = FakePlatform.start();
+                    Target target = Target.open(options.on(fake.data()))) {
+                return new ControlPlaneBench(options, target).run();
+            }
+        }
+        try (Target target = Target.open(options)) {
+            return switch (options.bench()) {
+                case "create" -> new CreateBench(options, target).run();
+                case "exec" -> new ExecBench(options, target).run();
+                case "checkpoint" -> new CheckpointBench(options, target).run();
+                default -> throw new IllegalStateException("no code for " + options.bench());
+            };
+        }
+    }
+}

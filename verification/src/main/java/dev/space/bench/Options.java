@@ -1,0 +1,71 @@
+package dev.space.bench;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What is measured and how often.
+ *
+ * @param n runs of each mode
+ * @param data directory of the platform that is measured
+ */
+record Options(
+        String bench, int n, boolean json, String template, String size, Path data, Path cache) {
+
+    static final Map<String, Integer> RUNS_BY_BENCH =
+            Map.of("create", 50, "exec", 200, "checkpoint", 50, "control-plane", 500);
+
+    private static final Set<String> NAMES = Set.of("n", "template", "size");
+    private static final int N_MAX = 100_000;
+
+    static Options of(List<String> arguments, Map<String, String> env) {
+        String bench = arguments.isEmpty() ? "" : arguments.getFirst();
+        Integer runs = RUNS_BY_BENCH.get(bench);
+        if (runs == null) {
+            throw new IllegalArgumentException(
+                    "there is no benchmark \"%s\", only create, exec, checkpoint, control-plane"
+                            .formatted(bench));
+        }
+        boolean json = false;
+        Map<String, String> values = new HashMap<>();
+        for (String argument : arguments.subList(1, arguments.size())) {
+            if (argument.equals("--json")) {
+                json = true;
+                continue;
+            }
+            int equals = argument.indexOf('=');
+            String name = equals < 0 ? argument : argument.substring(2, equals);
+            if (equals < 0 || !argument.startsWith("--") || !NAMES.contains(name)) {
+                throw new IllegalArgumentException(
+                        "unknown option %s; there are --json, --n=N, --template=NAME, --size=SIZE"
+                                .formatted(argument));
+            }
+            values.put(name, argument.substring(equals + 1));
+        }
+        int n = values.containsKey("n") ? number(String.valueOf(values.get("n"))) : runs;
+        return new Options(
+                bench,
+                n,
+                json,
+                values.getOrDefault("template", "default"),
+                values.getOrDefault("size", "small"),
+                Path.of(env.getOrDefault("SPACE_DATA", "/var/lib/space")),
+                Path.of(env.getOrDefault("SPACE_CACHE", "/var/cache/space")));
+    }
+
+    private static int number(String text) {
+        int n = text.matches("[0-9]{1,6}") ? Integer.parseInt(text) : 0;
+        if (n < 1 || n > N_MAX) {
+            throw new IllegalArgumentException("--n must be from 1 to " + N_MAX);
+        }
+        return n;
+    }
+
+    /** The same measurement on another platform. */
+    Options on(Path otherData) {
+        return new Options(bench, n, json, template, size, otherData, cache);
+    }
+}

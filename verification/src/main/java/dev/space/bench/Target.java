@@ -1,0 +1,154 @@
+package dev.space.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.space.bench.floor.ColdStart;
+import dev.space.client.CreateSession;
+import dev.space.client.RunProcess;
+import dev.space.client.Session;
+import dev.space.client.SpaceClient;
+import dev.space.guest.channel.Token;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The platform that is measured: its API, and where its parts lie (docs/contracts.md). */
+final class Target implements AutoCloseable {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Map<String, String> LABELS = Map.of("made-by", "bench");
+
+    private final SpaceClient client;
+    private final JsonNode ports;
+    private final Options options;
+
+    private Target(SpaceClient client, JsonNode ports, Options options) {
+        this.client = client;
+        this.ports = ports;
+        this.options = options;
+    }
+
+    static Target open(Options options) throws IOException {
+        Path data = options.data();
+        JsonNode ports = JSON.readTree(data.resolve("run/ports.json").toFile()).path("byName");
+        String key = Files.readString(data.resolve("secrets/api-key")).strip();
+        URI api = URI.create("http://127.0.0.1:" + ports.path("control").asInt());
+        return new Target(new SpaceClient(api, key), ports, options);
+    }
+
+    SpaceClient client() {
+        return client;
+    }
+
+    int port(String name) {
+        return ports.path(name).asInt();
+    }
+
+    Session create() {
+        return client.create(new CreateSession(options.template(), options.size(), LABELS, null));
+    }
+
+    /** Runs a command that must succeed; its standard output. */
+    String exec(String session, String... argv) {
+        JsonNode answer = client.exec(session, RunProcess.of(List.of(argv)));
+        if (answer.path("exitCode").asInt(-1) != 0) {
+            throw new IllegalStateException(String.join(" ", argv) + " ended with " + answer);
+        }
+        return answer.path("stdout").asText();
+    }
+
+    /** What a process wrote to standard output until now. */
+    String outputNow(String session, String process) {
+        try (InputStream output = client.output(session, process, "stdout", 0, false)) {
+            return new String(output.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Bare restores of the start snapshot that this platform's sessions start from. */
+    ColdStart coldStart() throws IOException {
+        String digest = templateDigest();
+        JsonNode template =
+                JSON.readTree(
+                        options.cache()
+                                .resolve("templates")
+                                .resolve(digest)
+                                .resolve("template.json")
+                                .toFile());
+        Path bundle = options.cache().resolve("bundles").resolve(template.path("bundle").asText());
+        Path snapshot = snapshot(digest);
+        JsonNode meta = JSON.readTree(snapshot.resolve("meta.json").toFile());
+        Token token = Token.of(Base64.getDecoder().decode(meta.path("token").asText()));
+        Path directory =
+                options.data().resolve("node").resolve("bench-" + ProcessHandle.current().pid());
+        return new ColdStart(vmmArguments(), bundle, snapshot, token, directory);
+    }
+
+    /** The command line of a session's VMM, made for this and destroyed again. */
+    private List<String> vmmArguments() throws IOException {
+        Session session = create();
+        try {
+            return ColdStart.argumentsOf(vmmOf(session.id()));
+        } finally {
+            client.destroy(session.id());
+        }
+    }
+
+    private static long vmmOf(String session) throws IOException {
+        try (Stream<ProcessHandle> all = ProcessHandle.allProcesses()) {
+            return all.mapToLong(ProcessHandle::pid)
+                    .filter(pid -> isVmmOf(pid, session))
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("no VMM of " + session + " runs here"));
+        }
+    }
+
+    private static boolean isVmmOf(long pid, String session) {
+        Path process = Path.of("/proc", Long.toString(pid));
+        try {
+            return Files.readString(process.resolve("comm")).startsWith("qemu")
+                    && Files.readString(process.resolve("mountinfo"))
+                            .contains("/sessions/" + session + "/");
+        } catch (IOException e) {
+            // It ended while it was looked at.
+            return false;
+        }
+    }
+
+    /** The digest that the template's name stands for on this machine. */
+    private String templateDigest() throws IOException {
+        Path name = options.cache().resolve("templates/by-name").resolve(options.template());
+        return Files.readString(name).strip();
+    }
+
+    private Path snapshot(String digest) throws IOException {
+        Path volumes = options.data().resolve("node/volumes");
+        try (Stream<Path> all = Files.list(volumes)) {
+            return all.map(v -> v.resolve("templates").resolve(digest).resolve(options.size()))
+                    .filter(Files::isDirectory)
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new IOException(
+                                    "no start snapshot of "
+                                            + options.template()
+                                            + ", size "
+                                            + options.size()
+                                            + " below "
+                                            + volumes));
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}
