@@ -136,12 +136,35 @@ public class RequestStore {
                         key));
     }
 
-    /** Ends a row that never reached a workflow; frees its key when trying again makes sense. */
-    public void refuse(OperationId operation, ErrorCode error, String detail) {
-        db.inTransaction(tx -> {
-            CommitStore.end(tx, operation, OperationState.REFUSED, error, detail, "");
-            return true;
-        });
+    /**
+     * Ends a row that no workflow accepted, and answers whether it was still REQUESTED. Frees its
+     * key when trying again makes sense (rule 14). A session whose CREATE ends so never was.
+     */
+    public boolean refuse(
+            SessionId session, OperationId operation, ErrorCode error, String detail) {
+        return db.inTransaction(
+                tx -> {
+                    AcceptStore.lock(tx, session);
+                    OperationRow row =
+                            tx.first(OperationRow.SELECT, OperationRow::read, operation)
+                                    .orElse(null);
+                    if (row == null || row.state() != OperationState.REQUESTED) {
+                        return false;
+                    }
+                    CommitStore.end(tx, operation, OperationState.REFUSED, error, detail, "");
+                    if (row.kind() == OperationKind.CREATE) {
+                        tx.update(
+                                "UPDATE sessions SET state = 'DESTROYED', desired = 'DESTROYED',"
+                                    + " tombstone_at = coalesce(tombstone_at, now()),"
+                                    + " tombstone_operation = coalesce(tombstone_operation, ?),"
+                                    + " env_encrypted = NULL, reason = ?, reason_code = 'PLATFORM',"
+                                    + " updated_at = now() WHERE id = ?",
+                                operation,
+                                detail,
+                                session);
+                    }
+                    return true;
+                });
     }
 
     private static SessionRow own(Db.Tx tx, String project, SessionId session) throws SQLException {

@@ -233,17 +233,20 @@ class FencingTest {
                 .isInstanceOfSatisfying(
                         SpaceException.class,
                         e -> assertThat(e.code()).isEqualTo(ErrorCode.IDEMPOTENCY_KEY_REUSED));
-        requests.refuse(create, ErrorCode.UNAVAILABLE, "no workflow server");
+        assertThat(requests.refuse(session, create, ErrorCode.UNAVAILABLE, "no server")).isTrue();
+        assertThat(repairs.session(session).orElseThrow().state())
+                .isEqualTo(SessionState.DESTROYED);
         OperationId next = TestDatabase.newOperation();
+        SessionId nextSession = TestDatabase.newSession();
         assertThat(
                         requests.create(
-                                        DATABASE.session(TestDatabase.newSession()),
+                                        DATABASE.session(nextSession),
                                         next,
                                         "key",
                                         key)
                                 .operation())
                 .isEqualTo(next);
-        requests.refuse(next, ErrorCode.INVALID_ARGUMENT, "for good");
+        requests.refuse(nextSession, next, ErrorCode.INVALID_ARGUMENT, "for good");
         assertThat(
                         requests.create(
                                         DATABASE.session(TestDatabase.newSession()),

@@ -1,0 +1,85 @@
+package dev.space.service.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/** Everything the control plane can be told. Keys that cross modules: docs/contracts.md. */
+@ConfigMapping(prefix = "space")
+public interface SpaceConfig {
+    /** What this process does: {@code api}, {@code worker}, or both. */
+    @WithDefault("api,worker")
+    Set<String> roles();
+
+    Database database();
+
+    Temporal temporal();
+
+    Node node();
+
+    Control control();
+
+    /** The shared database. */
+    interface Database {
+        /** JDBC address of PostgreSQL. */
+        String url();
+
+        /** User of the database. */
+        String user();
+
+        /** File that holds the password; without one, none is sent. */
+        Optional<Path> passwordFile();
+
+        /** Connections that one process holds at most. */
+        @WithDefault("24")
+        int connectionsMax();
+    }
+
+    /** The workflow server. */
+    interface Temporal {
+        /** gRPC address, {@code host:port}. */
+        String target();
+
+        /** Namespace of the session workflows. */
+        @WithDefault("default")
+        String namespace();
+    }
+
+    /** Nodes. */
+    interface Node {
+        /** File with the shared secret of the node API and of NodeReports. */
+        Path tokenFile();
+
+        /** How long a node may go on without renewing its lease. */
+        @WithDefault("15s")
+        Duration lease();
+    }
+
+    /** The control plane itself. */
+    interface Control {
+        /** File with 32 bytes in base64 that encrypt the sessions' environments. */
+        Path envKeyFile();
+
+        /** File with the first API key; its hash is inserted at start. */
+        Optional<Path> bootstrapKeyFile();
+
+        /** How often the reconciler looks. */
+        @WithDefault("10s")
+        Duration reconcileEvery();
+
+        /** Age at which a REQUESTED row is sent again. */
+        @WithDefault("20s")
+        Duration resendAfter();
+
+        /** How long idempotency keys are kept after their operation ended. */
+        @WithDefault("24h")
+        Duration idempotencyKeep();
+
+        /** Pollers of the control queue's workers, for workflows and for activities each. */
+        @WithDefault("8")
+        int pollers();
+    }
+}

@@ -1,0 +1,161 @@
+package dev.space.service.rest;
+
+import dev.space.model.ErrorCode;
+import dev.space.model.Limits;
+import dev.space.model.NearestKey;
+import dev.space.model.Size;
+import dev.space.model.SpaceException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** The request to create a session; checks every field. */
+@Schema(name = "CreateSession", requiredProperties = "template")
+public record CreateSession(
+        @Nullable String template,
+        @Nullable String size,
+        @Nullable Map<String, String> labels,
+        @Nullable Map<String, String> env,
+        @Nullable Deadline deadline,
+        @Nullable Boolean autoResume) {
+
+    /** Longest deadline: ten years. */
+    private static final long DEADLINE_SECONDS_MAX = 315_360_000;
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
+    private static final Pattern LABEL_KEY = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/-]*");
+    private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+
+    /** What happens after a time. */
+    @Schema(name = "Deadline")
+    public record Deadline(@Nullable Long afterSeconds, @Nullable String action) {}
+
+    String checkedTemplate(List<String> published) {
+        if (template == null || template.isEmpty()) {
+            throw invalid("template is missing; published are: " + published);
+        }
+        if (!NAME.matcher(template).matches() || !published.contains(template)) {
+            String near =
+                    NearestKey.of(template, published)
+                            .map(n -> "; did you mean " + n + "?")
+                            .orElse("; none is published yet");
+            throw new SpaceException(
+                    ErrorCode.UNKNOWN_TEMPLATE, "no template " + printable(template) + near);
+        }
+        return template;
+    }
+
+    Size checkedSize() {
+        String name = size == null ? Size.SMALL.wireName() : size;
+        List<String> known = Arrays.stream(Size.values()).map(Size::wireName).toList();
+        return Size.fromWireName(name)
+                .orElseThrow(
+                        () ->
+                                new SpaceException(
+                                        ErrorCode.UNKNOWN_SIZE,
+                                        "no size "
+                                                + printable(name)
+                                                + "; did you mean "
+                                                + NearestKey.of(name, known).orElseThrow()
+                                                + "? Sizes are "
+                                                + known));
+    }
+
+    Map<String, String> checkedLabels() {
+        Map<String, String> given = labels == null ? Map.of() : labels;
+        if (given.size() > Limits.LABELS_MAX) {
+            throw invalid("a session has at most " + Limits.LABELS_MAX + " labels");
+        }
+        given.forEach(
+                (key, value) -> {
+                    if (!LABEL_KEY.matcher(key).matches() || key.length() > Limits.LABEL_CHARS_MAX) {
+                        throw invalid(
+                                "label "
+                                        + printable(key)
+                                        + ": a key is letters, digits and ._/- with at most "
+                                        + Limits.LABEL_CHARS_MAX
+                                        + " characters");
+                    }
+                    if (value == null || value.length() > Limits.LABEL_CHARS_MAX) {
+                        throw invalid(
+                                "label " + key + ": a value has at most " + Limits.LABEL_CHARS_MAX
+                                        + " characters");
+                    }
+                    if (value.chars().anyMatch(Character::isISOControl)) {
+                        throw invalid("label " + key + ": a value has no control characters");
+                    }
+                });
+        return given;
+    }
+
+    Map<String, String> checkedEnv() {
+        return checkEnv(env);
+    }
+
+    /** Names the variable that is wrong, never its value. */
+    static Map<String, String> checkEnv(@Nullable Map<String, String> env) {
+        Map<String, String> given = env == null ? Map.of() : env;
+        if (given.size() > Limits.ENV_MAX) {
+            throw invalid("env has at most " + Limits.ENV_MAX + " variables");
+        }
+        long bytes = 0;
+        for (Map.Entry<String, String> variable : given.entrySet()) {
+            String value = variable.getValue();
+            if (!ENV_NAME.matcher(variable.getKey()).matches()) {
+                throw invalid(
+                        "env " + printable(variable.getKey())
+                                + ": a name is letters, digits and _ and begins with no digit");
+            }
+            if (value == null || value.indexOf('\0') >= 0) {
+                throw invalid("env " + variable.getKey() + ": a value is text without NUL");
+            }
+            bytes += variable.getKey().length();
+            bytes += value.getBytes(StandardCharsets.UTF_8).length + 2L;
+        }
+        if (bytes > Limits.PROCESS_SPEC_BYTES_MAX) {
+            throw invalid("env has at most " + Limits.PROCESS_SPEC_BYTES_MAX + " bytes");
+        }
+        return given;
+    }
+
+    @Nullable Instant deadlineAt(Clock clock) {
+        if (deadline == null) {
+            return null;
+        }
+        Long after = deadline.afterSeconds();
+        if (after == null || after < 1 || after > DEADLINE_SECONDS_MAX) {
+            throw invalid("deadline.afterSeconds is from 1 to " + DEADLINE_SECONDS_MAX);
+        }
+        return clock.instant().plusSeconds(after);
+    }
+
+    @Nullable String deadlineAction() {
+        if (deadline == null) {
+            return null;
+        }
+        String action = deadline.action() == null ? "pause" : deadline.action();
+        if (!action.equals("pause") && !action.equals("destroy")) {
+            throw invalid("deadline.action is pause or destroy");
+        }
+        return action.toUpperCase(Locale.ROOT);
+    }
+
+    static SpaceException invalid(String detail) {
+        return new SpaceException(ErrorCode.INVALID_ARGUMENT, detail);
+    }
+
+    /** Safe to show: what a caller sent, short and without control characters. */
+    static String printable(String text) {
+        String shown = text.length() > 64 ? text.substring(0, 64) + "..." : text;
+        StringBuilder out = new StringBuilder("\"");
+        shown.chars().forEach(c -> out.append(Character.isISOControl(c) ? '?' : (char) c));
+        return out.append('"').toString();
+    }
+}

@@ -1,0 +1,115 @@
+package dev.space.service.rest;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import dev.space.model.ErrorCode;
+import dev.space.model.Limits;
+import dev.space.model.NearestKey;
+import dev.space.model.SpaceException;
+import dev.space.store.Blob;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Reads JSON bodies: bounded before they are parsed, strict about unknown fields, and with the hash
+ * that an idempotency key belongs to.
+ */
+@Singleton
+public class JsonBodies {
+    private final ObjectMapper mapper;
+
+    @Inject
+    public JsonBodies(ObjectMapper mapper) {
+        this.mapper = mapper;
+    }
+
+    /** A parsed body with the bytes' hash. */
+    public record Body<T>(T value, Blob hash) {}
+
+    /** Reads a body of this type; an absent body is an empty object. */
+    public <T> Body<T> read(InputStream in, Class<T> type, String... scope) {
+        byte[] bytes = bounded(in);
+        return new Body<>(parse(bytes, type), hash(bytes, scope));
+    }
+
+    private static byte[] bounded(InputStream in) {
+        try {
+            byte[] bytes = in.readNBytes(Limits.JSON_BODY_BYTES_MAX + 1);
+            if (bytes.length > Limits.JSON_BODY_BYTES_MAX) {
+                throw new SpaceException(
+                        ErrorCode.BODY_TOO_LARGE,
+                        "a JSON body has at most " + Limits.JSON_BODY_BYTES_MAX + " bytes");
+            }
+            return bytes;
+        } catch (IOException cut) {
+            throw new SpaceException(ErrorCode.INVALID_ARGUMENT, "the body ended early", cut);
+        }
+    }
+
+    private <T> T parse(byte[] bytes, Class<T> type) {
+        ObjectReader reader =
+                mapper.readerFor(type)
+                        .with(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                        .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+        try {
+            T value = reader.readValue(bytes.length == 0 ? new byte[] {'{', '}'} : bytes);
+            if (value == null) {
+                throw CreateSession.invalid("the body must be a JSON object");
+            }
+            return value;
+        } catch (UnrecognizedPropertyException unknown) {
+            throw new SpaceException(ErrorCode.INVALID_ARGUMENT, complaint(unknown), unknown);
+        } catch (JsonMappingException wrong) {
+            throw new SpaceException(
+                    ErrorCode.INVALID_ARGUMENT, "field " + path(wrong) + " has a wrong type", wrong);
+        } catch (JsonProcessingException malformed) {
+            throw new SpaceException(
+                    ErrorCode.INVALID_ARGUMENT, "the body is not valid JSON", malformed);
+        } catch (IOException impossible) {
+            throw new SpaceException(ErrorCode.INTERNAL, "the body cannot be read", impossible);
+        }
+    }
+
+    private static String complaint(UnrecognizedPropertyException unknown) {
+        List<String> known =
+                unknown.getKnownPropertyIds().stream().map(String::valueOf).toList();
+        return "unknown field "
+                + unknown.getPropertyName()
+                + NearestKey.of(unknown.getPropertyName(), known)
+                        .map(near -> "; did you mean " + near + "?")
+                        .orElse("");
+    }
+
+    private static String path(JsonMappingException wrong) {
+        String path =
+                wrong.getPath().stream()
+                        .map(r -> r.getFieldName() == null ? "[]" : r.getFieldName())
+                        .collect(Collectors.joining("."));
+        return path.isEmpty() ? "(body)" : path;
+    }
+
+    /** SHA-256 over the request's scope and body. */
+    static Blob hash(byte[] bytes, String... scope) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (String part : scope) {
+                digest.update(part.getBytes(StandardCharsets.UTF_8));
+                digest.update((byte) 0);
+            }
+            return Blob.of(digest.digest(bytes));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

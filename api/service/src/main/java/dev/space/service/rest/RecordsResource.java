@@ -1,0 +1,219 @@
+package dev.space.service.rest;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.space.contract.session.InFlight;
+import dev.space.model.Durability;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationState;
+import dev.space.model.SessionId;
+import dev.space.model.SnapshotKind;
+import dev.space.model.SpaceException;
+import dev.space.service.auth.Caller;
+import dev.space.service.command.OperationWaiter;
+import dev.space.service.command.SessionWorkflows;
+import dev.space.store.OperationRow;
+import dev.space.store.view.EventEntity;
+import dev.space.store.view.SnapshotEntity;
+import dev.space.store.view.Views;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.inject.Inject;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/** What is recorded of a session: its operations, snapshots and events. */
+@Path("/v1")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Records")
+@RunOnVirtualThread
+public class RecordsResource {
+    private static final Logger LOG = Logger.getLogger(RecordsResource.class);
+
+    private final Caller caller;
+    private final Answers answers;
+    private final OperationWaiter waiter;
+    private final SessionWorkflows workflows;
+    private final Views.Operations operations;
+    private final Views.Snapshots snapshots;
+    private final Views.Events events;
+
+    @Inject
+    public RecordsResource(
+            Caller caller,
+            Answers answers,
+            OperationWaiter waiter,
+            SessionWorkflows workflows,
+            Views.Operations operations,
+            Views.Snapshots snapshots,
+            Views.Events events) {
+        this.caller = caller;
+        this.answers = answers;
+        this.waiter = waiter;
+        this.workflows = workflows;
+        this.operations = operations;
+        this.snapshots = snapshots;
+        this.events = events;
+    }
+
+    /** Operations, newest first. */
+    @Schema(name = "OperationList")
+    public record OperationList(List<OperationView> operations) {}
+
+    /** Snapshots, newest first. */
+    @Schema(name = "SnapshotList")
+    public record SnapshotList(List<SnapshotView> snapshots) {}
+
+    /** Events, oldest first, with where to go on. */
+    @Schema(name = "EventList")
+    public record EventList(List<EventView> events, @Nullable String cursor) {}
+
+    /** A snapshot that is left. */
+    @Schema(name = "Snapshot")
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SnapshotView(
+            String id,
+            String session,
+            SnapshotKind kind,
+            Durability durability,
+            @Nullable String node,
+            long epoch,
+            long stop,
+            long bytes,
+            @Nullable String name,
+            @Nullable Instant pinnedUntil,
+            Instant takenAt) {
+        static SnapshotView of(SnapshotEntity row) {
+            return new SnapshotView(
+                    row.id,
+                    row.sessionId,
+                    row.kind,
+                    row.durability,
+                    row.nodeId,
+                    row.epoch,
+                    row.stop,
+                    row.bytes,
+                    row.name,
+                    row.pinnedUntil,
+                    row.takenAt);
+        }
+    }
+
+    /** Who did what, why and when. */
+    @Schema(name = "Event")
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EventView(
+            long id,
+            Instant at,
+            String actor,
+            String action,
+            String object,
+            String outcome,
+            String reason,
+            @Nullable Long epoch,
+            @Nullable String node) {
+        static EventView of(EventEntity row) {
+            return new EventView(
+                    row.id,
+                    row.at,
+                    row.actor,
+                    row.action,
+                    row.object,
+                    row.outcome,
+                    row.reason,
+                    row.epoch,
+                    row.nodeId);
+        }
+    }
+
+    @GET
+    @Path("sessions/{id}/operations")
+    @Operation(summary = "Operations of a session, newest first")
+    public OperationList operations(
+            @PathParam("id") String id, @QueryParam("limit") @Nullable String limit) {
+        SessionId session = owned(id);
+        return new OperationList(
+                operations.ofSession(session.value(), Requests.limit(limit)).stream()
+                        .map(OperationView::of)
+                        .toList());
+    }
+
+    @GET
+    @Path("sessions/{id}/snapshots")
+    @Operation(summary = "Snapshots of a session, newest first")
+    public SnapshotList snapshots(
+            @PathParam("id") String id, @QueryParam("limit") @Nullable String limit) {
+        SessionId session = owned(id);
+        return new SnapshotList(
+                snapshots.ofSession(session.value(), Requests.limit(limit)).stream()
+                        .map(SnapshotView::of)
+                        .toList());
+    }
+
+    @GET
+    @Path("sessions/{id}/events")
+    @Operation(summary = "Events of a session, oldest first")
+    public EventList events(
+            @PathParam("id") String id,
+            @QueryParam("limit") @Nullable String limit,
+            @QueryParam("cursor") @Nullable String cursor) {
+        SessionId session = owned(id);
+        int max = Requests.limit(limit);
+        long after = cursor == null ? 0 : Requests.number("cursor", cursor, 0, Long.MAX_VALUE);
+        List<EventView> page =
+                events.ofSession(session.value(), after, max).stream()
+                        .map(EventView::of)
+                        .toList();
+        return new EventList(
+                page, page.size() == max ? String.valueOf(page.getLast().id()) : null);
+    }
+
+    @GET
+    @Path("operations/{id}")
+    @Operation(summary = "One operation; with wait, when it has ended or the time is over")
+    public OperationView operation(
+            @PathParam("id") String id, @QueryParam("wait") @Nullable String waitSeconds) {
+        Duration wait = waitSeconds == null ? Duration.ZERO : Requests.wait(waitSeconds);
+        OperationRow row =
+                waiter.await(Requests.operation(id), wait)
+                        .orElseThrow(
+                                () ->
+                                        new SpaceException(
+                                                ErrorCode.NOT_FOUND,
+                                                "there is no operation " + id));
+        answers.session(caller.project(), row.session());
+        return OperationView.of(row, step(row));
+    }
+
+    /** The step in flight, as the workflow tells it; absent when it cannot be asked. */
+    private @Nullable String step(OperationRow row) {
+        if (row.state() != OperationState.ACCEPTED) {
+            return null;
+        }
+        try {
+            InFlight inFlight = workflows.record(row.session()).inFlight();
+            return inFlight != null && inFlight.operation().equals(row.id())
+                    ? inFlight.step()
+                    : null;
+        } catch (RuntimeException unreachable) {
+            LOG.debugf("no step of %s: %s", row.id(), unreachable);
+            return null;
+        }
+    }
+
+    private SessionId owned(String id) {
+        SessionId session = Requests.session(id);
+        answers.session(caller.project(), session);
+        return session;
+    }
+}

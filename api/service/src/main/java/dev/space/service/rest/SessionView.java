@@ -1,0 +1,65 @@
+package dev.space.service.rest;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.space.model.Durability;
+import dev.space.model.ReasonCode;
+import dev.space.model.SessionState;
+import dev.space.store.view.SessionEntity;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** A session as the API shows it. */
+@Schema(name = "Session")
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record SessionView(
+        String id,
+        SessionState state,
+        SessionState desired,
+        Durability durability,
+        @Nullable String snapshot,
+        long epoch,
+        @Nullable String node,
+        String template,
+        String templateDigest,
+        String size,
+        Map<String, String> labels,
+        boolean autoResume,
+        @Nullable String operation,
+        Reason reason,
+        Instant createdAt,
+        Instant updatedAt,
+        @Nullable Instant lastActiveAt,
+        @Nullable Instant deadlineAt,
+        @Nullable String deadlineAction) {
+
+    /** Why the session changed last. */
+    public record Reason(ReasonCode code, String text, Instant at) {}
+
+    static SessionView of(SessionEntity row) {
+        return new SessionView(
+                row.id,
+                row.state,
+                row.desired,
+                row.durability,
+                row.snapshotId,
+                row.epoch,
+                row.nodeId,
+                row.templateName,
+                row.templateDigest,
+                row.size,
+                row.labels,
+                row.autoResume,
+                row.operationId,
+                new Reason(row.reasonCode, row.reason, row.reasonAt),
+                row.createdAt,
+                row.updatedAt,
+                row.lastActiveAt,
+                row.deadlineAt,
+                row.deadlineAction == null
+                        ? null
+                        : row.deadlineAction.toLowerCase(Locale.ROOT));
+    }
+}
