@@ -62,6 +62,10 @@ copy_engine() {
     [[ -f $file ]] || fail "$file is missing; install seabios and qemu-system-data"
     install -D -m 0644 "$file" "$root/usr/share/qemu/$(basename "$file")"
   done
+  # SeaBIOS, the microvm machine's own choice, puts its ACPI tables at the top of memory, where
+  # QEMU then loads the initrd: whether the guest boots depends on the initrd's size. qboot keeps
+  # them low, so here it is what the machine finds under the default name.
+  cp "$root/usr/share/qemu/qboot.rom" "$root/usr/share/qemu/bios-microvm.bin"
 }
 
 # The package of the newest kernel of the suite itself, security included, backports not.
