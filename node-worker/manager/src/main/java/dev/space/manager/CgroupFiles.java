@@ -25,7 +25,8 @@ final class CgroupFiles {
 
     /** Knobs are never created, only written. */
     static void write(Path knob, String value) throws IOException {
-        Files.writeString(knob, value, StandardOpenOption.WRITE);
+        Files.writeString(
+                knob, value, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
     }
 
     /** The kernel has no event for these conditions, so they are looked at until the deadline. */

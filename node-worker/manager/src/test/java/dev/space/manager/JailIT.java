@@ -166,8 +166,8 @@ class JailIT {
         Files.createFile(disk);
         JailFixture.own(disk, JailFixture.UID_BASE + 1, "rw-rw----");
         assertThat(fixture.start(0, 5, "ses_thief")).startsWith("refused BAD_FILES");
-        Path sessions = live.getParent().getParent();
-        Files.createSymbolicLink(sessions.resolve("ses_link"), victim.getParent().getParent());
+        Path sessions = base.resolve("node/volumes/main/sessions");
+        Files.createSymbolicLink(sessions.resolve("ses_link"), sessions.resolve("ses_victim"));
         assertThat(fixture.start(0, 6, "ses_link")).startsWith("refused BAD_FILES");
         assertThat(fixture.ask("describe")).startsWith("slots [0:false:false:0:0:");
     }
@@ -307,6 +307,6 @@ class JailIT {
     }
 
     private static void await(String what, CgroupFiles.Condition condition) throws IOException {
-        assertThat(CgroupFiles.await(Duration.ofSeconds(120), condition)).as(what).isTrue();
+        assertThat(CgroupFiles.await(Duration.ofMinutes(2), condition)).as(what).isTrue();
     }
 }
