@@ -76,6 +76,10 @@ final class Desk {
         return next == null;
     }
 
+    boolean nothingWaits() {
+        return waiting.isEmpty();
+    }
+
     void begin(Operation operation) {
         next = operation;
     }

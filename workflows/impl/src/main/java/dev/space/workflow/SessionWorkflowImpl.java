@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionWorkflowImpl implements SessionWorkflow {
 
+    /** Temporal takes 2000 Updates in one run; a new run costs little. */
+    static final int UPDATES_MAX = 500;
+
     private final SessionStart session;
     private final Desk desk;
     private final Policies policies;
@@ -41,6 +44,7 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     private final Visibility visibility;
     private SessionRecord record;
     private boolean ready;
+    private int updates;
 
     /** Before any handler runs: none ever sees a session that is half built. */
     @WorkflowInit
@@ -92,13 +96,13 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
 
     @Override
     public CommandAnswer create(SubmitCommand request) {
-        Workflow.await(() -> ready);
+        awaitReady();
         return desk.create(byUser(request));
     }
 
     @Override
     public CommandAnswer submit(SubmitCommand request) {
-        Workflow.await(() -> ready);
+        awaitReady();
         Command command = request.command();
         if (command == null) {
             throw ApplicationFailure.newNonRetryableFailure(
@@ -119,7 +123,7 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
 
     @Override
     public CommandAnswer destroy(SubmitCommand request) {
-        Workflow.await(() -> ready);
+        awaitReady();
         return desk.submit(byUser(request), Command.DESTROY);
     }
 
@@ -146,6 +150,11 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     @Override
     public SessionRecord record() {
         return record;
+    }
+
+    private void awaitReady() {
+        updates++;
+        Workflow.await(() -> ready);
     }
 
     private void carryOut(Operation operation) {
@@ -220,7 +229,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     }
 
     private boolean continueAsNewIsDue() {
-        return Workflow.getInfo().isContinueAsNewSuggested() && Workflow.isEveryHandlerFinished();
+        boolean grown = updates >= UPDATES_MAX || Workflow.getInfo().isContinueAsNewSuggested();
+        return grown && desk.nothingWaits() && Workflow.isEveryHandlerFinished();
     }
 
     /** Only here: nothing is in flight, nothing waits, nothing is held. */

@@ -136,6 +136,11 @@ final class World implements AutoCloseable {
             return this;
         }
 
+        /** Starts the workflow without an Update, as the reconciler does. */
+        void begin() {
+            WorkflowClient.start(workflow()::run, start());
+        }
+
         FakeStore.Session row() {
             return store.session(id);
         }
@@ -231,22 +236,25 @@ final class World implements AutoCloseable {
             return server.getWorkflowClient().newUntypedWorkflowStub(id.value());
         }
 
+        private SessionWorkflow workflow() {
+            return server.getWorkflowClient()
+                    .newWorkflowStub(
+                            SessionWorkflow.class,
+                            WorkflowOptions.newBuilder()
+                                    .setWorkflowId(id.value())
+                                    .setTaskQueue(TaskQueues.CONTROL)
+                                    .setWorkflowIdReusePolicy(
+                                            WorkflowIdReusePolicy
+                                                    .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+                                    .setWorkflowIdConflictPolicy(
+                                            WorkflowIdConflictPolicy
+                                                    .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
+                                    .build());
+        }
+
         private CommandAnswer withStart(
                 String update, OperationId operation, SubmitCommand request) {
-            SessionWorkflow workflow =
-                    server.getWorkflowClient()
-                            .newWorkflowStub(
-                                    SessionWorkflow.class,
-                                    WorkflowOptions.newBuilder()
-                                            .setWorkflowId(id.value())
-                                            .setTaskQueue(TaskQueues.CONTROL)
-                                            .setWorkflowIdReusePolicy(
-                                                    WorkflowIdReusePolicy
-                                                            .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
-                                            .setWorkflowIdConflictPolicy(
-                                                    WorkflowIdConflictPolicy
-                                                            .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
-                                            .build());
+            SessionWorkflow workflow = workflow();
             var start = new WithStartWorkflowOperation<>(workflow::run, start());
             return update.equals("create")
                     ? WorkflowClient.executeUpdateWithStart(

@@ -1,0 +1,77 @@
+package dev.space.workflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.space.contract.session.RecoveryPolicy;
+import dev.space.model.Command;
+import dev.space.model.OperationKind;
+import dev.space.model.SessionState;
+import dev.space.model.lifecycle.Decision;
+import dev.space.model.lifecycle.LifecycleTable;
+import dev.space.testkit.FakeStore;
+import dev.space.testkit.FakeStore.GoCell;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Drives every Go cell of an available operation through the workflow. The cells are found in the
+ * table, so one that becomes available fails here until the workflow can run it.
+ */
+final class LifecycleCellsTest {
+
+    static Stream<GoCell> goCells() {
+        LifecycleTable table = LifecycleTable.STANDARD;
+        return Arrays.stream(SessionState.values())
+                .flatMap(state ->
+                        Arrays.stream(Command.values())
+                                .flatMap(command ->
+                                        table.stableCell(state, command)
+                                                .outcomes()
+                                                .flatMap(d -> go(state, command, d))));
+    }
+
+    private static Stream<GoCell> go(SessionState state, Command command, Decision decision) {
+        return decision instanceof Decision.Go(OperationKind kind)
+                        && LifecycleTable.AVAILABLE.contains(kind)
+                ? Stream.of(new GoCell(state, command, kind))
+                : Stream.empty();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("goCells")
+    void everyGoCellOfAnAvailableOperationIsDriven(GoCell cell) {
+        try (World world = World.calm()) {
+            World.Session session = world.new Session();
+            bring(session, cell.state());
+            if (cell.command() == Command.DESTROY) {
+                session.destroy();
+                session.awaitState(SessionState.DESTROYED);
+            } else {
+                session.run(cell.command());
+            }
+            assertThat(FakeStore.visited()).contains(cell);
+            assertThat(world.store.operations(session.id).getLast().kind).isEqualTo(cell.kind());
+        }
+    }
+
+    private static void bring(World.Session session, SessionState state) {
+        switch (state) {
+            case NEW -> {}
+            case WARM -> session.restored(SessionState.WARM);
+            case SUSPENDED -> session.restored(SessionState.SUSPENDED).begin();
+            case RUNNING -> session.create();
+            case PAUSED -> {
+                session.create();
+                session.run(Command.PAUSE);
+            }
+            case FAILED -> {
+                session.recovery(new RecoveryPolicy(0, 1)).create();
+                session.crash();
+                session.awaitState(SessionState.FAILED);
+            }
+            case DESTROYED -> throw new AssertionError("there is no way out of DESTROYED");
+        }
+    }
+}
