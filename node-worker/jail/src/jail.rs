@@ -38,6 +38,7 @@ fn prepare(args: &Args, log: &OwnedFd) -> Result<()> {
     let netns = File::open(&args.netns)
         .map_err(|e| Failure::failed(format!("{}: {e}", args.netns.display())))?;
     sys::set_namespace(netns.as_fd(), libc::CLONE_NEWNET).map_err(Failure::system("setns"))?;
+    drop(netns);
     sys::unshare(
         libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP,
     )

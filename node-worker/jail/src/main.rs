@@ -17,7 +17,8 @@ mod parent;
 mod sys;
 
 use error::{Failure, Result};
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::process::ExitCode;
 
 /// What the two lower processes may say about a start, and no more.
@@ -39,6 +40,12 @@ fn main() -> ExitCode {
 fn run() -> Result<u32> {
     let args = args::parse(std::env::args_os().skip(1))?;
     sys::close_from(3).map_err(Failure::system("close_range"))?;
+    // The VMM's two numbers are taken from the start, so that nothing owned ever has one of them
+    // and closes it later.
+    for _ in 3..=4 {
+        let null = File::open("/dev/null").map_err(Failure::system("/dev/null"))?;
+        let _ = null.into_raw_fd();
+    }
     let record = files::create_new(&args.record)?;
     let log = files::create_new(&args.log)?;
     files::sync_directory_of(&args.record)?;
