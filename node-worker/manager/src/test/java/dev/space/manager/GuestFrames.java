@@ -1,8 +1,8 @@
 package dev.space.manager;
 
 /**
- * What a guest could put on its wire, sent through the slot's TAP: TCP, UDP and ICMP to
- * the gateway and beyond, and IPv6. Prints how many IP frames came back within a second.
+ * What a guest could put on its wire, sent through the slot's TAP: TCP, UDP and ICMP to the gateway
+ * and beyond, and IPv6. Prints how many IP frames came back within a second.
  */
 final class GuestFrames {
 
