@@ -71,6 +71,7 @@ configure_tree() {
   printf '%s\n' "${template[hostname]}" >"$tree/etc/hostname"
   printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "${template[hostname]}" >"$tree/etc/hosts"
   rm -f "$tree/etc/resolv.conf"
+  chmod 0644 "$tree/etc/hostname" "$tree/etc/hosts"
   printf 'nameserver 10.200.0.1\n' >"$tree/etc/resolv.conf"
   printf 'LANG=C.UTF-8\n' >"$tree/etc/default/locale"
   # Ids and keys must be each sandbox's own: nothing of the kind may be in the image.
