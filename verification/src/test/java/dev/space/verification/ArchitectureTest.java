@@ -29,7 +29,7 @@ final class ArchitectureTest {
 
     /** Packages whose code Temporal replays: the same input must give the same steps. */
     private static final String[] REPLAYED = {
-        "dev.space.model..", "dev.space.contract..", "dev.space.workflows.."
+        "dev.space.model..", "dev.space.contract..", "dev.space.workflow.."
     };
 
     private static final Set<String> NOT_IN_REPLAY =
@@ -136,14 +136,14 @@ final class ArchitectureTest {
                         .that()
                         .haveSimpleNameEndingWith("WorkflowImpl")
                         .should()
-                        .resideOutsideOfPackage("dev.space.workflows..")
+                        .resideOutsideOfPackage("dev.space.workflow..")
                         .because("only code under the replay rules may decide a session's steps"));
         check(
                 noClasses()
                         .that()
                         .haveSimpleNameEndingWith("ActivitiesImpl")
                         .should()
-                        .resideInAPackage("dev.space.workflows..")
+                        .resideInAPackage("dev.space.workflow..")
                         .because(
                                 "side effects are not replayed and so do not live with workflows"));
     }
@@ -156,7 +156,7 @@ final class ArchitectureTest {
                         .resideInAPackage("dev.space.service..")
                         .should()
                         .dependOnClassesThat()
-                        .resideInAPackage("dev.space.workflows..")
+                        .resideInAPackage("dev.space.workflow..")
                         .because("the API talks to workflows by contract, from any process"));
     }
 

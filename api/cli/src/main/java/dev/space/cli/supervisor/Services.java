@@ -53,8 +53,12 @@ final class Services {
             servers.add("temporal");
         }
         all.add(control(servers));
-        all.add(manager());
-        all.add(node());
+        List<String> beforeNode = new ArrayList<>(List.of("control"));
+        if (layout.config().text(ConfigKey.NODE_ENGINE).equals("qemu")) {
+            all.add(manager());
+            beforeNode.add("node-manager");
+        }
+        all.add(node(beforeNode));
         return all;
     }
 
@@ -206,7 +210,7 @@ final class Services {
                 STOP_MAX);
     }
 
-    private Service node() {
+    private Service node(List<String> after) {
         User user = layout.node();
         int base = layout.config().number(ConfigKey.NODE_SLOT_UID_BASE);
         int slots = layout.config().number(ConfigKey.NODE_SLOTS);
@@ -244,7 +248,7 @@ final class Services {
                 java("node", "dev.space.node.Main", "-Xmx512m", config),
                 Map.of("HOME", state.toString()),
                 state,
-                List.of("control", "node-manager"),
+                after,
                 Readiness.http(http, "http://127.0.0.1:" + ports.of("node-http") + "/health/ready"),
                 NODE_READY_MAX,
                 "TERM",
