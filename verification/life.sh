@@ -16,9 +16,12 @@ UID_BASE=$((62000 + $$ % 500 * 8))
 WAIT_S=60
 STATE_WAIT_S=120
 CLOCK_SLACK_S=1
+# Lists come in an object, under their own name.
+ITEMS='def items: ([.[] | arrays] | first) // [];'
 
 step=start
 data=
+instance=
 api=
 
 fail() {
@@ -182,12 +185,13 @@ await_nothing_left() {
     fail "left behind: $left"
 }
 
+# node-manager names what it makes after the platform's data directory.
 namespaces() {
-    ip netns list | cut -d' ' -f1 | sort
+    find /run/netns -mindepth 1 -name "space-$instance-*" -printf '%f\n' 2>/dev/null | sort
 }
 
-cgroups_of_platform() {
-    find /sys/fs/cgroup -type d -path '*space*' 2>/dev/null | sort
+cgroups() {
+    find /sys/fs/cgroup -type d -path "*/space/$instance*" 2>/dev/null | sort
 }
 
 for tool in curl jq qemu-system-x86_64 ip awk; do
@@ -197,6 +201,7 @@ done
 
 data=$(mktemp -d /var/tmp/space-life.XXXXXX)
 chmod 0755 "$data"
+instance=$(printf %s "$data" | sha256sum | cut -c1-8)
 trap finish EXIT
 export SPACE_DATA=$data SPACE_CONFIG=$data/space.yaml SPACE_TEMPLATES=$TEMPLATE
 unset SPACE_API_URL SPACE_API_KEY
@@ -210,12 +215,9 @@ space:
     volume-gib: 6
 YAML
 
-namespaces_at_start=$(namespaces)
 step="the platform comes up"
 space up
 connect
-namespaces_before=$(namespaces)
-cgroups_before=$(cgroups_of_platform)
 passed
 
 step="two sessions are created"
@@ -226,7 +228,7 @@ passed
 step="they differ in /dev/urandom and in a uuid of a process that ran in the start snapshot"
 random='head -c 32 /dev/urandom | base64 -w0'
 # The template's uuid service ran when the start snapshot was taken; each read is a new uuid.
-uuid='timeout 10 cat /run/space-uuid'
+uuid='timeout 10 head -n 1 /run/space-uuid'
 ra=$(sh_in "$a" "$random") rb=$(sh_in "$b" "$random")
 ua=$(sh_in "$a" "$uuid") ub=$(sh_in "$b" "$uuid")
 [[ ${#ra} == 44 && ${#rb} == 44 ]] || fail "no random bytes: \"$ra\", \"$rb\""
@@ -293,7 +295,7 @@ at_checkpoint=$(last_count "$a" "$counter") || exit 1
 sh_in "$a" 'echo after >after; sync' >/dev/null
 epoch=$(session "$a" epoch)
 snapshots_before=$(call GET "/v1/sessions/$a/snapshots" |
-    jq -c '[(if type == "array" then . else .items end)[].id]')
+    jq -c "$ITEMS [items[].id]")
 kill -9 "$(vmm_pid "$a")"
 until=$((SECONDS + STATE_WAIT_S))
 while [[ $(session "$a" epoch) == "$epoch" ]]; do
@@ -312,8 +314,7 @@ while alive=$(sh_in "$a" 'pgrep -fc "[w]hile :; do i=" || true') && [[ $alive ==
     sleep 0.3
 done
 fresh=$(call GET "/v1/sessions/$a/snapshots" | jq -c --argjson old "$snapshots_before" \
-    '[(if type == "array" then . else .items end)[]
-      | select(.kind == "DISK" and (.id | IN($old[]) | not))]')
+    "$ITEMS"' [items[] | select(.kind == "DISK" and (.id | IN($old[]) | not))]')
 [[ $(jq length <<<"$fresh") == 1 ]] ||
     fail "snapshots: $(call GET "/v1/sessions/$a/snapshots"); counter was at $at_checkpoint"
 passed
@@ -323,22 +324,19 @@ for id in "$a" "$b"; do
     call DELETE "/v1/sessions/$id?wait=$WAIT_S" >/dev/null
 done
 await_nothing_left "$a" "$b"
-[[ $(namespaces) == "$namespaces_before" ]] || {
-    # Slots may be kept warm by the node; a slot of ours that is in use is a leak.
-    for name in $(comm -13 <(echo "$namespaces_before") <(namespaces)); do
-        [[ -z $(ip netns pids "$name") ]] || fail "network namespace $name still has processes"
-    done
-}
-for dir in $(comm -13 <(echo "$cgroups_before") <(cgroups_of_platform)); do
-    [[ ! -s $dir/cgroup.procs || -z $(<"$dir/cgroup.procs") ]] ||
-        fail "cgroup $dir still has processes"
+for name in $(namespaces); do
+    # The node may keep empty slots for later.
+    [[ -z $(ip netns pids "$name") ]] || fail "network namespace $name still has processes"
+done
+for dir in $(cgroups); do
+    [[ -z $(cat "$dir/cgroup.procs" 2>/dev/null) ]] || fail "cgroup $dir still has processes"
 done
 open=$(call GET "/v1/sessions?limit=100" |
-    jq -c '[(if type == "array" then . else .items end)[] | select(.state != "DESTROYED")]')
+    jq -c "$ITEMS"' [items[] | select(.state != "DESTROYED")]')
 [[ $open == '[]' ]] || fail "rows in a running state: $open"
 for id in "$a" "$b"; do
-    open=$(call GET "/v1/sessions/$id/operations" | jq -c '[(if type == "array" then . else .items
-        end)[] | select(.state == "REQUESTED" or .state == "ACCEPTED")]')
+    open=$(call GET "/v1/sessions/$id/operations" |
+        jq -c "$ITEMS"' [items[] | select(.state == "REQUESTED" or .state == "ACCEPTED")]')
     [[ $open == '[]' ]] || fail "operations without an end: $open"
 done
 passed
@@ -349,7 +347,8 @@ left=$(
     pgrep -af -- "$data" || true
     grep " $data" /proc/self/mountinfo || true
     losetup -l -n -O BACK-FILE 2>/dev/null | grep "$data" || true
-    comm -13 <(echo "$namespaces_at_start") <(namespaces)
+    namespaces
+    cgroups
     remains
 )
 [[ -z $left ]] || fail "left behind: $left"

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The clone that is being tested: its root, its modules, its files. */
-final class Repository {
+public final class Repository {
 
     private static final Set<String> NOT_SOURCES =
             Set.of("target", ".git", ".space", "node_modules");
@@ -18,7 +18,7 @@ final class Repository {
 
     private Repository() {}
 
-    static Path root() {
+    public static Path root() {
         Path at = Path.of("").toAbsolutePath();
         while (at != null && !Files.exists(at.resolve("space"))) {
             at = at.getParent();
