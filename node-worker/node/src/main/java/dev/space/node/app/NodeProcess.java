@@ -55,9 +55,9 @@ public final class NodeProcess implements AutoCloseable {
         TokenFile token = new TokenFile(node.tokenFile());
         token.get();
         Clock clock = Clock.systemUTC();
-        wiring = Wiring.of(node);
         outbox = new Outbox(node.stateDir().resolve("outbox"), clock, node.outboxMib() << 20);
         MemoryBudget memory = new MemoryBudget(Wiring.memoryBytes(node));
+        wiring = Wiring.of(node, memory);
         manager =
                 new SandboxManager(
                         new NodeParts(

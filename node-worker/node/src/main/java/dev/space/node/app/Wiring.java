@@ -1,15 +1,24 @@
 package dev.space.node.app;
 
+import dev.space.nativeabi.FileSystemType;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
+import dev.space.node.engine.qemu.Bundles;
+import dev.space.node.engine.qemu.ManagerLauncher;
+import dev.space.node.engine.qemu.QemuEngine;
 import dev.space.node.engine.spi.Engine;
 import dev.space.node.sandbox.LiveFiles;
+import dev.space.node.sandbox.MemoryBudget;
+import dev.space.node.templates.CacheTemplates;
 import dev.space.node.templates.FakeTemplates;
+import dev.space.node.templates.StartSnapshotMaker;
 import dev.space.node.templates.TemplateSource;
 import dev.space.node.volumes.CopyCloner;
+import dev.space.node.volumes.ReflinkCloner;
 import dev.space.node.volumes.Volume;
+import dev.space.privileged.PrivilegedClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,9 +34,10 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
     private static final int MEMORY_NUMERATOR = 4;
     private static final int MEMORY_DENOMINATOR = 5;
 
-    static Wiring of(NodeConfig.Node node) {
+    static Wiring of(NodeConfig.Node node, MemoryBudget memory) {
         return switch (node.engine()) {
             case FakeEngine.NAME -> fake(node);
+            case QemuEngine.NAME -> qemu(node, memory);
             default ->
                     throw new IllegalArgumentException(
                             "space.node.engine is qemu or fake, not " + node.engine());
@@ -46,6 +56,45 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         : new FaultPlan(node.fakeSeed(), node.fakeFaultPercent(), FAKE_DELAY_MAX);
         Engine engine = new FakeEngine(new FakeMachine(), faults, Clock.systemUTC(), node.slots());
         return new Wiring(volume, engine, new FakeTemplates(volume), new LiveFiles(volume, false));
+    }
+
+    private static Wiring qemu(NodeConfig.Node node, MemoryBudget memory) {
+        Volume volume =
+                new Volume(root(node), new ReflinkCloner(), node.diskReserveMib() << 20);
+        requireBtrfs(root(node));
+        Path socket =
+                node.managerSocket()
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "the qemu engine needs"
+                                                        + " space.node.manager-socket"));
+        LiveFiles liveFiles = new LiveFiles(volume, true);
+        Engine engine =
+                new QemuEngine(
+                        new ManagerLauncher(
+                                new PrivilegedClient(
+                                        socket, PrivilegedClient.TIMEOUT_DEFAULT)),
+                        new Bundles(node.cacheDir()),
+                        node.slots());
+        TemplateSource templates =
+                new CacheTemplates(
+                        node.cacheDir(),
+                        volume,
+                        new StartSnapshotMaker(engine, volume, liveFiles, memory));
+        return new Wiring(volume, engine, templates, liveFiles);
+    }
+
+    private static void requireBtrfs(Path root) {
+        try {
+            if (!FileSystemType.isBtrfs(root)) {
+                throw new IllegalArgumentException(
+                        root + " is not on btrfs, which the qemu engine needs: snapshots share"
+                                + " blocks there");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Memory for sandboxes: as configured, or a share of the machine's. */

@@ -21,7 +21,7 @@ public final class MemoryBudget {
     }
 
     /** Promises a VM's memory, or fails with {@code NO_CAPACITY}; asking twice promises once. */
-    synchronized void reserve(SessionId session, Size size) {
+    public synchronized void reserve(SessionId session, Size size) {
         long bytes = bytes(size);
         long others = sum() - promised.getOrDefault(session, 0L);
         if (others + bytes > total) {
@@ -38,7 +38,7 @@ public final class MemoryBudget {
         promised.put(session, bytes(size));
     }
 
-    synchronized void free(SessionId session) {
+    public synchronized void free(SessionId session) {
         promised.remove(session);
     }
 

@@ -8,6 +8,7 @@ import dev.space.node.dataplane.ProcessTable;
 import dev.space.node.engine.spi.GuestIdentity;
 import dev.space.node.engine.spi.GuestToken;
 import dev.space.node.engine.spi.Slot;
+import dev.space.node.engine.spi.StartIds;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
@@ -18,7 +19,6 @@ import dev.space.node.volumes.SnapshotManifest;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,13 +32,10 @@ final class StartStep {
 
     private final NodeParts parts;
     private final VmEnds ends;
-    private final AtomicLong startIds;
 
     StartStep(NodeParts parts, VmEnds ends) {
         this.parts = parts;
         this.ends = ends;
-        // Unique over restarts: the clock is far ahead of the count of starts.
-        this.startIds = new AtomicLong(parts.clock().millis() * 1000);
     }
 
     /** Where the VM comes from. */
@@ -77,7 +74,7 @@ final class StartStep {
                 new VmRecord(
                         session.id(),
                         slot,
-                        startIds.incrementAndGet(),
+                        StartIds.next(),
                         plan.bundle(),
                         request.size());
         Fence fence = request.ref().fence();
