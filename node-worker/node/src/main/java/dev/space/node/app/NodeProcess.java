@@ -6,6 +6,7 @@ import dev.space.node.api.NodeActivitiesImpl;
 import dev.space.node.api.TokenInterceptor;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
+import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.reports.ExitReports;
 import dev.space.node.reports.GrpcControlPlane;
 import dev.space.node.reports.Outbox;
@@ -51,13 +52,18 @@ public final class NodeProcess implements AutoCloseable {
     private final @Nullable TemporalWorker temporal;
 
     public NodeProcess(NodeConfig config) throws IOException {
+        this(config, new FakeMachine());
+    }
+
+    /** With what VMs of a fake engine run on; a real one has the machine itself. */
+    NodeProcess(NodeConfig config, FakeMachine machine) throws IOException {
         NodeConfig.Node node = config.node();
         TokenFile token = new TokenFile(node.tokenFile());
         token.get();
         Clock clock = Clock.systemUTC();
         outbox = new Outbox(node.stateDir().resolve("outbox"), clock, node.outboxMib() << 20);
         MemoryBudget memory = new MemoryBudget(Wiring.memoryBytes(node));
-        wiring = Wiring.of(node, memory);
+        wiring = Wiring.of(node, memory, machine);
         manager =
                 new SandboxManager(
                         new NodeParts(

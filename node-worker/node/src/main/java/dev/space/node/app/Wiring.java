@@ -34,9 +34,9 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
     private static final int MEMORY_NUMERATOR = 4;
     private static final int MEMORY_DENOMINATOR = 5;
 
-    static Wiring of(NodeConfig.Node node, MemoryBudget memory) {
+    static Wiring of(NodeConfig.Node node, MemoryBudget memory, FakeMachine machine) {
         return switch (node.engine()) {
-            case FakeEngine.NAME -> fake(node);
+            case FakeEngine.NAME -> fake(node, machine);
             case QemuEngine.NAME -> qemu(node, memory);
             default ->
                     throw new IllegalArgumentException(
@@ -48,33 +48,29 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
         return node.dataDir().resolve("volumes").resolve(VOLUME);
     }
 
-    private static Wiring fake(NodeConfig.Node node) {
+    private static Wiring fake(NodeConfig.Node node, FakeMachine machine) {
         Volume volume = new Volume(root(node), new CopyCloner(), node.diskReserveMib() << 20);
         FaultPlan faults =
                 node.fakeFaultPercent() == 0
                         ? FaultPlan.NONE
                         : new FaultPlan(node.fakeSeed(), node.fakeFaultPercent(), FAKE_DELAY_MAX);
-        Engine engine = new FakeEngine(new FakeMachine(), faults, Clock.systemUTC(), node.slots());
+        Engine engine = new FakeEngine(machine, faults, Clock.systemUTC(), node.slots());
         return new Wiring(volume, engine, new FakeTemplates(volume), new LiveFiles(volume, false));
     }
 
     private static Wiring qemu(NodeConfig.Node node, MemoryBudget memory) {
-        Volume volume =
-                new Volume(root(node), new ReflinkCloner(), node.diskReserveMib() << 20);
+        Volume volume = new Volume(root(node), new ReflinkCloner(), node.diskReserveMib() << 20);
         requireBtrfs(root(node));
         Path socket =
                 node.managerSocket()
-                        .orElseThrow(
-                                () ->
-                                        new IllegalArgumentException(
-                                                "the qemu engine needs"
-                                                        + " space.node.manager-socket"));
+                        .orElseThrow(() ->
+                                new IllegalArgumentException(
+                                        "the qemu engine needs" + " space.node.manager-socket"));
         LiveFiles liveFiles = new LiveFiles(volume, true);
         Engine engine =
                 new QemuEngine(
                         new ManagerLauncher(
-                                new PrivilegedClient(
-                                        socket, PrivilegedClient.TIMEOUT_DEFAULT)),
+                                new PrivilegedClient(socket, PrivilegedClient.TIMEOUT_DEFAULT)),
                         new Bundles(node.cacheDir()),
                         node.slots());
         TemplateSource templates =
@@ -89,7 +85,8 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
         try {
             if (!FileSystemType.isBtrfs(root)) {
                 throw new IllegalArgumentException(
-                        root + " is not on btrfs, which the qemu engine needs: snapshots share"
+                        root
+                                + " is not on btrfs, which the qemu engine needs: snapshots share"
                                 + " blocks there");
             }
         } catch (IOException e) {

@@ -71,12 +71,7 @@ final class StartStep {
             throw e;
         }
         VmRecord vm =
-                new VmRecord(
-                        session.id(),
-                        slot,
-                        StartIds.next(),
-                        plan.bundle(),
-                        request.size());
+                new VmRecord(session.id(), slot, StartIds.next(), plan.bundle(), request.size());
         Fence fence = request.ref().fence();
         LiveVm live = LiveVm.starting(fence, request.ref().operation(), vm, request.template());
         session.save(session.record().withLive(live));

@@ -84,8 +84,7 @@ public final class CacheTemplates implements TemplateSource {
             return Optional.empty();
         }
         try {
-            StartMeta meta =
-                    Json.MAPPER.readValue(Files.readAllBytes(file), StartMeta.class);
+            StartMeta meta = Json.MAPPER.readValue(Files.readAllBytes(file), StartMeta.class);
             return Optional.of(new StartFiles(directory, meta.bundle(), meta.token()));
         } catch (IOException e) {
             LOG.warn("{} cannot be read and is made again", directory, e);
@@ -111,11 +110,10 @@ public final class CacheTemplates implements TemplateSource {
             // It may have been finished between the first look and now.
             mine.complete(
                     find(template, size)
-                            .orElseGet(
-                                    () -> {
-                                        make(template, size);
-                                        return find(template, size).orElseThrow();
-                                    }));
+                            .orElseGet(() -> {
+                                make(template, size);
+                                return find(template, size).orElseThrow();
+                            }));
         } catch (RuntimeException e) {
             // Every waiter is told; the next caller tries anew.
             mine.completeExceptionally(e);
@@ -130,8 +128,7 @@ public final class CacheTemplates implements TemplateSource {
             return future.join();
         } catch (CompletionException e) {
             if (e.getCause() instanceof SpaceException known) {
-                throw new SpaceException(
-                        known.code(), String.valueOf(known.getMessage()), known);
+                throw new SpaceException(known.code(), String.valueOf(known.getMessage()), known);
             }
             throw e;
         }
@@ -141,8 +138,14 @@ public final class CacheTemplates implements TemplateSource {
         if (template.minDiskMiB() > size.diskMiB()) {
             throw new SpaceException(
                     ErrorCode.UNKNOWN_SIZE,
-                    "template " + template.name() + " needs a disk of " + template.minDiskMiB()
-                            + " MiB; size " + size.wireName() + " has " + size.diskMiB());
+                    "template "
+                            + template.name()
+                            + " needs a disk of "
+                            + template.minDiskMiB()
+                            + " MiB; size "
+                            + size.wireName()
+                            + " has "
+                            + size.diskMiB());
         }
         volume.makeDirectory(volume.templates().resolve(template.digest()));
         Path root = importRoot(template);

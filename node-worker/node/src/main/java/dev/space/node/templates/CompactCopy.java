@@ -24,9 +24,7 @@ final class CompactCopy {
         try (FileChannel in = FileChannel.open(source, StandardOpenOption.READ);
                 FileChannel out =
                         FileChannel.open(
-                                target,
-                                StandardOpenOption.CREATE_NEW,
-                                StandardOpenOption.WRITE)) {
+                                target, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             for (SparseFile.Range range : SparseFile.dataRanges(source)) {
                 copyRange(in, out, range.offset(), range.offset() + range.length());
             }
@@ -54,8 +52,7 @@ final class CompactCopy {
     }
 
     /** Writes the runs of a piece that are not long zeros. */
-    private static void writeData(FileChannel out, ByteBuffer piece, long at)
-            throws IOException {
+    private static void writeData(FileChannel out, ByteBuffer piece, long at) throws IOException {
         int length = piece.limit();
         int begin = 0;
         while (begin < length) {

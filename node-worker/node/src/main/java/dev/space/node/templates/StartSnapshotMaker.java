@@ -103,8 +103,7 @@ public final class StartSnapshotMaker {
         GuestIdentity identity = new GuestIdentity("sandbox", 1, template.user());
         Vm vm =
                 engine.start(
-                        new VmStart(
-                                record, files, false, GuestToken.fresh(), token, identity));
+                        new VmStart(record, files, false, GuestToken.fresh(), token, identity));
         Path staged = volume.newStaging("start");
         try {
             warmUp(vm);
@@ -175,8 +174,7 @@ public final class StartSnapshotMaker {
         }
     }
 
-    private static SpaceException unusable(
-            String detail, @Nullable Throwable cause) {
+    private static SpaceException unusable(String detail, @Nullable Throwable cause) {
         return new SpaceException(
                 ErrorCode.ENGINE_FAILED, "the template boots but " + detail, cause);
     }

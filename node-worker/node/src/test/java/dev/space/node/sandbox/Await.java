@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 /** Waits for a condition with a deadline. */
 public final class Await {
 
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final Duration DEADLINE = Duration.ofSeconds(60);
 
     private Await() {}
 

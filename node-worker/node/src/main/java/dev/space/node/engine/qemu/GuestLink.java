@@ -82,8 +82,7 @@ final class GuestLink implements AutoCloseable {
                 if (System.nanoTime() > end || closed) {
                     throw new SpaceException(
                             ErrorCode.GUEST_UNREACHABLE,
-                            "the guest's daemon gave no answer within " + atMost.toSeconds()
-                                    + " s",
+                            "the guest's daemon gave no answer within " + atMost.toSeconds() + " s",
                             e);
                 }
                 LOG.debug("the guest does not answer yet", e);
@@ -113,11 +112,10 @@ final class GuestLink implements AutoCloseable {
         GuestChannel now = raw();
         var _ =
                 now.ended()
-                        .thenAccept(
-                                why ->
-                                        Thread.ofVirtual()
-                                                .name("guest-link")
-                                                .start(() -> reopen(now, why)));
+                        .thenAccept(why ->
+                                Thread.ofVirtual()
+                                        .name("guest-link")
+                                        .start(() -> reopen(now, why)));
     }
 
     private void reopen(GuestChannel broken, SpaceException why) {

@@ -54,10 +54,7 @@ final class QemuArguments {
         add(all, "-device", "virtio-net-device,netdev=n0,mac=02:fc:00:00:00:02");
         add(all, "-kernel", "/boot/vmlinux");
         add(all, "-initrd", "/boot/initrd");
-        add(
-                all,
-                "-append",
-                "console=ttyS0 panic=-1 quiet tsc=reliable tsc_early_khz=" + tscKhz);
+        add(all, "-append", "console=ttyS0 panic=-1 quiet tsc=reliable tsc_early_khz=" + tscKhz);
         if (restore) {
             add(all, "-incoming", "defer");
             all.add("-S");

@@ -48,8 +48,7 @@ public final class QemuEngine implements Engine {
 
     @Override
     public EngineInfo info() {
-        return new EngineInfo(
-                NAME, "", "tcg", true, false, Set.of("file-migration"), slots.size());
+        return new EngineInfo(NAME, "", "tcg", true, false, Set.of("file-migration"), slots.size());
     }
 
     @Override
@@ -164,11 +163,10 @@ public final class QemuEngine implements Engine {
     private static PidFd open(int pid) {
         try {
             return PidFd.open(pid)
-                    .orElseThrow(
-                            () ->
-                                    new SpaceException(
-                                            ErrorCode.ENGINE_FAILED,
-                                            "QEMU ended at once; its log says why"));
+                    .orElseThrow(() ->
+                            new SpaceException(
+                                    ErrorCode.ENGINE_FAILED,
+                                    "QEMU ended at once; its log says why"));
         } catch (IOException e) {
             throw new SpaceException(ErrorCode.ENGINE_FAILED, "no descriptor of QEMU", e);
         }
@@ -192,8 +190,7 @@ public final class QemuEngine implements Engine {
         JsonNode status = qmp.command("query-status", Map.of(), QemuVm.COMMAND_TIMEOUT);
         boolean stopped = !status.path("running").asBoolean();
         GuestLink link =
-                new GuestLink(
-                        files.directory().resolve("agent.sock"), Token.of(token.bytes()));
+                new GuestLink(files.directory().resolve("agent.sock"), Token.of(token.bytes()));
         QemuVm vm = new QemuVm(record, files, launcher, qmp, link, stopped);
         vm.watch(process);
         return Optional.of(vm);

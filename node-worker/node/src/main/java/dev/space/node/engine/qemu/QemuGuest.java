@@ -1,6 +1,7 @@
 package dev.space.node.engine.qemu;
 
 import com.google.protobuf.ByteString;
+import dev.space.guest.channel.GuestClient;
 import dev.space.guest.channel.GuestFiles;
 import dev.space.guest.channel.GuestStream;
 import dev.space.guest.channel.ProcessOutput;
@@ -14,7 +15,6 @@ import dev.space.guest.protocol.Reply;
 import dev.space.guest.protocol.Request;
 import dev.space.guest.protocol.StartProcess;
 import dev.space.guest.protocol.Status;
-import dev.space.guest.channel.GuestClient;
 import dev.space.node.engine.spi.DataSource;
 import dev.space.node.engine.spi.FileReader;
 import dev.space.node.engine.spi.Guest;
@@ -90,15 +90,9 @@ final class QemuGuest implements Guest {
                     List.of(
                             first,
                             GuestClient.attachRequest(
-                                    id,
-                                    OutputStream.OUTPUT_STREAM_STDOUT,
-                                    stdoutFrom,
-                                    true),
+                                    id, OutputStream.OUTPUT_STREAM_STDOUT, stdoutFrom, true),
                             GuestClient.attachRequest(
-                                    id,
-                                    OutputStream.OUTPUT_STREAM_STDERR,
-                                    stderrFrom,
-                                    true),
+                                    id, OutputStream.OUTPUT_STREAM_STDERR, stderrFrom, true),
                             GuestClient.getRequest(id, EXIT_WAIT, false))) {
                 open.add(link.channel().open(request));
             }
@@ -129,9 +123,7 @@ final class QemuGuest implements Guest {
                 stderr;
                 exit) {
             Thread other =
-                    Thread.ofVirtual()
-                            .name("stderr-" + id)
-                            .start(() -> pump(stderr, true, sink));
+                    Thread.ofVirtual().name("stderr-" + id).start(() -> pump(stderr, true, sink));
             boolean whole = pump(stdout, false, sink);
             other.join();
             ProcessInfo last = exit.reply(EXIT_WAIT.plus(GuestLink.CALL_TIMEOUT)).getProcess();

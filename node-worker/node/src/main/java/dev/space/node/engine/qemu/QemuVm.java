@@ -115,8 +115,7 @@ final class QemuVm implements Vm {
     }
 
     private void trimConsole() {
-        try (FileChannel console =
-                FileChannel.open(files.console(), StandardOpenOption.WRITE)) {
+        try (FileChannel console = FileChannel.open(files.console(), StandardOpenOption.WRITE)) {
             if (console.size() > CONSOLE_BYTES_MAX) {
                 console.truncate(0);
             }
@@ -178,8 +177,7 @@ final class QemuVm implements Vm {
 
     @Override
     public void saveDevice() {
-        try (FileChannel device =
-                FileChannel.open(files.device(), StandardOpenOption.WRITE)) {
+        try (FileChannel device = FileChannel.open(files.device(), StandardOpenOption.WRITE)) {
             device.truncate(0);
         } catch (IOException e) {
             throw new SpaceException(
