@@ -46,13 +46,14 @@ final class OperationRunner {
         if (answer == null) {
             throw new IllegalStateException("invariant: acceptance ended without an answer");
         }
-        if (answer.accepted()) {
-            accepted(operation, answer);
-        }
         return answer;
     }
 
-    private void accepted(Operation operation, AcceptAnswer answer) {
+    /** From here on the operation is in flight in the record too. */
+    void begin(Operation operation, AcceptAnswer answer) {
+        if (!answer.accepted()) {
+            return;
+        }
         holder.become(
                 holder.record()
                         .withInFlight(

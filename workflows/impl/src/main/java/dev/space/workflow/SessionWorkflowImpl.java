@@ -18,8 +18,8 @@ import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionState;
+import dev.space.model.lifecycle.LifecycleTable;
 import io.temporal.failure.ApplicationFailure;
-import io.temporal.workflow.UpdateValidatorMethod;
 import io.temporal.workflow.Workflow;
 import io.temporal.workflow.WorkflowInit;
 import java.time.Duration;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public final class SessionWorkflowImpl implements SessionWorkflow {
 
     /** Temporal takes 2000 Updates in one run; a new run costs little. */
-    static final int UPDATES_MAX = 500;
+    static final int UPDATES_MAX = 200;
 
     private final SessionStart session;
     private final Desk desk;
@@ -111,9 +111,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         return desk.submit(byUser(request), command);
     }
 
-    /** A defect of the caller must not even be recorded. */
-    @UpdateValidatorMethod(updateName = "submit")
-    void checkSubmit(SubmitCommand request) {
+    @Override
+    public void checkSubmit(SubmitCommand request) {
         if (request.command() == null || request.command() == Command.DESTROY) {
             throw ApplicationFailure.newNonRetryableFailure(
                     "submit takes every command but DESTROY, which has its own Update",
@@ -159,13 +158,14 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
 
     private void carryOut(Operation operation) {
         AcceptAnswer answer = runner.accept(operation);
+        if (answer.accepted() && answer.number() <= record.number()) {
+            // it ended long ago and was sent again after its answer was forgotten
+            desk.notAccepted(operation, ErrorCode.STALE_FENCE, "the operation has ended already");
+            return;
+        }
+        runner.begin(operation, answer);
         if (!answer.accepted()) {
-            if (answer.deadline() != null) {
-                record = record.withDeadline(answer.deadline());
-            }
-            ErrorCode error = answer.error() == null ? ErrorCode.GONE : answer.error();
-            desk.notAccepted(operation, error, answer.detail());
-            destroyOn(answer.tombstone());
+            refusedByRow(operation, answer);
             return;
         }
         visibility.tell(record);
@@ -182,6 +182,30 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         }
         record = record.withoutInFlight();
         desk.ended(operation, failure);
+    }
+
+    private void refusedByRow(Operation operation, AcceptAnswer answer) {
+        if (answer.deadline() != null) {
+            record = record.withDeadline(answer.deadline());
+        }
+        ErrorCode error = answer.error() == null ? ErrorCode.STALE_FENCE : answer.error();
+        OperationId tombstone = answer.tombstone();
+        boolean own = operation.request.operation().equals(tombstone);
+        if (tombstone != null && !own) {
+            desk.notAccepted(operation, error, answer.detail());
+            destroyOn(tombstone);
+        } else if (error == ErrorCode.PRECONDITION_FAILED) {
+            desk.notAccepted(operation, error, answer.detail());
+        } else {
+            // a lost workflow task ran this operation to its end: the row knows how
+            reload();
+            SessionState to = LifecycleTable.STANDARD.operation(operation.kind).to();
+            if (error == ErrorCode.STALE_FENCE && record.state() == to) {
+                desk.ended(operation, null);
+            } else {
+                desk.notAccepted(operation, error, answer.detail());
+            }
+        }
     }
 
     private void reload() {

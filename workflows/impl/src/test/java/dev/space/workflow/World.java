@@ -17,6 +17,7 @@ import dev.space.model.Command;
 import dev.space.model.Fence;
 import dev.space.model.Ids;
 import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
 import dev.space.model.OrganisationId;
 import dev.space.model.ProjectId;
@@ -218,6 +219,23 @@ final class World implements AutoCloseable {
             assertThat(start).isNotNull();
             report(java.util.Objects.requireNonNull(start));
             return start;
+        }
+
+        /** Waits until an automatic RECOVER has ended, either way. */
+        void awaitRecovered() {
+            try {
+                boolean ended =
+                        store.awaitThat(
+                                () ->
+                                        store.operations(id).stream()
+                                                .anyMatch(o ->
+                                                        o.kind == OperationKind.RECOVER
+                                                                && o.state.ended()),
+                                PATIENCE);
+                assertThat(ended).as("a RECOVER has ended").isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         void report(Fence start) {

@@ -17,7 +17,9 @@ public interface ControlActivities {
     /**
      * One conditional write: the row REQUESTED → ACCEPTED (or inserted ACCEPTED, when automatic),
      * its number, the desired state, and for a start operation the next epoch. Asking twice gives
-     * the same number and epoch. Refused when a tombstone is set, unless the operation is DESTROY.
+     * the same number, epoch and node. Refused when the row has ended, or a tombstone is set and
+     * the operation is not DESTROY. A workflow task that is lost runs all its local activities once
+     * more, so the workflow that meets an ended row reads the session's row and goes on from there.
      */
     AcceptAnswer acceptOperation(AcceptOperation request);
 
@@ -33,8 +35,9 @@ public interface ControlActivities {
     /**
      * Writes the session's observed state and ends the operation with those that joined it, in one
      * transaction. Refused, unwritten, when a higher (number, attempt) was there, the operation is
-     * not ACCEPTED, or a tombstone is set and this is not DESTROY. Writing DESTROYED ends every
-     * open row of the session and inserts the cleanup_owed rows.
+     * not ACCEPTED, or a tombstone is set and this is not DESTROY. The very same write (number,
+     * attempt, outcome) again is written. Writing DESTROYED ends every open row of the session and
+     * inserts the cleanup_owed rows.
      */
     CommitAnswer commit(CommitOperation request);
 

@@ -3,6 +3,7 @@ package dev.space.contract.session;
 import io.temporal.workflow.QueryMethod;
 import io.temporal.workflow.SignalMethod;
 import io.temporal.workflow.UpdateMethod;
+import io.temporal.workflow.UpdateValidatorMethod;
 import io.temporal.workflow.WorkflowInterface;
 import io.temporal.workflow.WorkflowMethod;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,10 @@ public interface SessionWorkflow {
      */
     @UpdateMethod
     CommandAnswer submit(SubmitCommand request);
+
+    /** A defect of the caller is refused before it is recorded. */
+    @UpdateValidatorMethod(updateName = "submit")
+    void checkSubmit(SubmitCommand request);
 
     /**
      * Update-With-Start, because the workflow may have no run yet. The tombstone must have been

@@ -1,0 +1,160 @@
+package dev.space.workflow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.space.model.Command;
+import dev.space.model.OperationKind;
+import dev.space.model.SessionState;
+import dev.space.model.lifecycle.LifecycleTable;
+import dev.space.testkit.FakeNode;
+import dev.space.testkit.Faults.Call;
+import dev.space.testkit.Faults.Fault;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Finds the calls that each operation makes by running it once, and then runs it again for each
+ * call and each fault: refused before its effect, lost before and after it, doubled, and a first
+ * attempt that arrives late. Then for each call with an undo the undo is doubled. Whatever
+ * happened, the session can be destroyed and nothing of it is left.
+ */
+final class StepHarnessTest {
+
+    @TestFactory
+    Stream<DynamicTest> everyCallOfEveryOperationWithEveryFault() {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (OperationKind kind : LifecycleTable.AVAILABLE.stream().sorted().toList()) {
+            for (String step : callsOf(kind)) {
+                Arrays.stream(Fault.values())
+                        .filter(f -> f != Fault.NONE)
+                        .forEach(fault ->
+                                tests.add(
+                                        DynamicTest.dynamicTest(
+                                                kind + ", " + step + " is " + fault,
+                                                () -> check(kind, step, fault))));
+            }
+        }
+        return tests.stream();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyUndoRunTwice() {
+        return Stream.of(OperationKind.CREATE, OperationKind.RESUME, OperationKind.RECOVER)
+                .map(kind ->
+                        DynamicTest.dynamicTest(
+                                kind + ", its start refused and its undo doubled",
+                                () -> checkUndo(kind)));
+    }
+
+    private static Set<String> callsOf(OperationKind kind) {
+        try (World world = World.calm()) {
+            World.Session session = world.new Session();
+            prepare(session, kind);
+            int before = world.faults.calls().size();
+            carryOut(session, kind);
+            Set<String> steps = new LinkedHashSet<>();
+            List<Call> calls = world.faults.calls();
+            calls.subList(before, calls.size()).forEach(c -> steps.add(c.step()));
+            assertThat(steps).as("calls of " + kind).hasSizeGreaterThanOrEqualTo(3);
+            return steps;
+        }
+    }
+
+    private static void check(OperationKind kind, String step, Fault fault) {
+        try (World world = World.calm()) {
+            World.Session session = world.new Session();
+            prepare(session, kind);
+            world.faults.script(step, fault);
+            carryOut(session, kind);
+            world.nodes().forEach(FakeNode::deliverLate);
+            consistent(world, session);
+            destroyed(world, session);
+        }
+    }
+
+    private static void checkUndo(OperationKind kind) {
+        try (World world = World.calm()) {
+            World.Session session = world.new Session();
+            prepare(session, kind);
+            Fault[] refused = new Fault[8];
+            Arrays.fill(refused, Fault.REFUSED);
+            world.faults.script("start", refused);
+            world.faults.script("release", Fault.DOUBLED, Fault.DOUBLED);
+            world.faults.script("end", Fault.DOUBLED);
+            carryOut(session, kind);
+            consistent(world, session);
+            assertThat(session.row().state)
+                    .isEqualTo(
+                            switch (kind) {
+                                case CREATE -> SessionState.DESTROYED;
+                                case RESUME -> SessionState.PAUSED;
+                                default -> SessionState.FAILED;
+                            });
+            destroyed(world, session);
+        }
+    }
+
+    private static void prepare(World.Session session, OperationKind kind) {
+        if (kind != OperationKind.CREATE) {
+            session.create();
+        }
+        if (kind == OperationKind.RESUME) {
+            session.run(Command.PAUSE);
+        }
+        if (kind == OperationKind.RECOVER) {
+            session.run(Command.CHECKPOINT);
+        }
+    }
+
+    private static void carryOut(World.Session session, OperationKind kind) {
+        switch (kind) {
+            case CREATE -> session.create();
+            case PAUSE -> session.run(Command.PAUSE);
+            case RESUME -> session.run(Command.RESUME);
+            case CHECKPOINT -> session.run(Command.CHECKPOINT);
+            case RECOVER -> {
+                session.crash();
+                session.awaitRecovered();
+            }
+            case DESTROY -> {
+                session.destroy();
+                session.awaitState(SessionState.DESTROYED);
+            }
+            default -> throw new AssertionError("no way to carry out " + kind);
+        }
+    }
+
+    /** What runs is what the row says, once, and what is listed is there. */
+    private static void consistent(World world, World.Session session) {
+        List<FakeNode.Vm> running =
+                world.nodes().stream().flatMap(n -> n.running().stream()).toList();
+        if (session.row().state == SessionState.RUNNING) {
+            assertThat(running).hasSize(1);
+            assertThat(running.getFirst().start()).isEqualTo(session.row().vm);
+        } else {
+            assertThat(running).isEmpty();
+        }
+        if (session.row().state != SessionState.DESTROYED) {
+            Set<Object> there = new LinkedHashSet<>();
+            world.nodes()
+                    .forEach(n -> n.snapshots(session.id).forEach(s -> there.add(s.snapshot())));
+            Set<Object> listed = new LinkedHashSet<>();
+            session.row().snapshots.forEach(s -> listed.add(s.id()));
+            assertThat(there).isEqualTo(listed);
+        }
+    }
+
+    private static void destroyed(World world, World.Session session) {
+        if (session.row().state != SessionState.DESTROYED) {
+            session.destroy();
+            session.awaitState(SessionState.DESTROYED);
+        }
+        world.nothingIsLeftOf(session);
+    }
+}
