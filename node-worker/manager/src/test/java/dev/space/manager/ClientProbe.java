@@ -67,10 +67,10 @@ final class ClientProbe {
                 Long.parseLong(words.get(2)),
                 directory,
                 words.get(4),
-                768,
+                Integer.parseInt(words.get(5)),
                 200,
                 64,
-                words.subList(5, words.size()));
+                words.subList(6, words.size()));
     }
 
     private static String slot(SlotInfo s) {

@@ -223,7 +223,12 @@ final class JailFixture {
 
     /** Starts a guest as node-worker would. */
     String start(int slot, long startId, String session) throws IOException {
-        List<Object> words = new ArrayList<>(List.of("start", slot, startId, session, bundle));
+        return start(slot, startId, session, 768);
+    }
+
+    String start(int slot, long startId, String session, int memoryMiB) throws IOException {
+        List<Object> words =
+                new ArrayList<>(List.of("start", slot, startId, session, bundle, memoryMiB));
         long khz = hostKhz();
         String arguments =
                 "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"

@@ -88,6 +88,8 @@ class JailIT {
     void aGuestBootsInTheJail() throws Exception {
         Path live = boot(0, 11, "ses_boot");
         int pid = runningPid();
+        // Its filter of system calls is there once it answers.
+        assertThat(greeting(live.resolve("qmp.sock"))).contains("\"QMP\"");
         checkIdentity(pid);
         checkView(pid);
         for (String name : List.of("qmp.sock", "agent.sock")) {
@@ -96,7 +98,6 @@ class JailIT {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(socket)))
                     .isEqualTo("rw-------");
         }
-        assertThat(greeting(live.resolve("qmp.sock"))).contains("\"QMP\"");
         try (SocketChannel agent = connect(live.resolve("agent.sock"))) {
             assertThat(agent.isConnected()).isTrue();
         }
@@ -133,14 +134,14 @@ class JailIT {
     void aVmmThatCannotStartSaysWhy() throws Exception {
         assertThat(fixture.ask("ensure", 0)).startsWith("uid");
         fixture.makeLive("ses_bad", 0);
-        String pid = fixture.ask("start", 0, 3, "ses_bad", fixture.bundle, "-nonsense");
+        String pid = fixture.ask("start", 0, 3, "ses_bad", fixture.bundle, 768, "-nonsense");
         assertThat(pid).startsWith("pid ");
         await("the end", () -> !fixture.ask("exit", 0, 3).startsWith("exit RUNNING"));
         assertThat(fixture.ask("exit", 0, 3)).startsWith("exit EXITED 1 0").contains("nonsense");
         assertThat(fixture.ask("exit", 0, 4)).startsWith("refused NO_SUCH_START");
-        assertThat(fixture.ask("start", 0, 6, "ses_bad", "0".repeat(64), "-x"))
+        assertThat(fixture.ask("start", 0, 6, "ses_bad", "0".repeat(64), 768, "-x"))
                 .startsWith("refused NO_BUNDLE");
-        assertThat(fixture.ask("start", 3, 6, "ses_bad", fixture.bundle, "-x"))
+        assertThat(fixture.ask("start", 3, 6, "ses_bad", fixture.bundle, 768, "-x"))
                 .startsWith("refused NO_SLOT");
         assertThat(fixture.ask("ensure", 40)).startsWith("refused INVALID");
         assertThat(fixture.ask("freeze", 0)).startsWith("refused NO_SLOT");
@@ -171,6 +172,52 @@ class JailIT {
         Files.createSymbolicLink(sessions.resolve("ses_link"), sessions.resolve("ses_victim"));
         assertThat(fixture.start(0, 6, "ses_link")).startsWith("refused BAD_FILES");
         assertThat(fixture.ask("describe")).startsWith("slots [0:false:false:0:0:");
+    }
+
+    @Test
+    void anotherSlotsUserCannotOpenTheFiles() throws Exception {
+        Path disk = fixture.makeLive("ses_private", 0).resolve("disk");
+        assertThat(read(disk, JailFixture.UID_BASE)).isZero();
+        assertThat(read(disk, JailFixture.UID_BASE + 1)).isNotZero();
+    }
+
+    /** Opens the file as a uid, past the directories that would stop it as well. */
+    private static int read(Path file, int uid) throws Exception {
+        Path directory = Files.createDirectories(base.resolve("open-to-all"));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path link = directory.resolve("file-" + uid);
+        Files.createLink(link, file);
+        try {
+            return new ProcessBuilder(
+                            "setpriv",
+                            "--reuid=" + uid,
+                            "--regid=" + uid,
+                            "--clear-groups",
+                            "head",
+                            "-c1",
+                            link.toString())
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+        } finally {
+            Files.delete(link);
+        }
+    }
+
+    @Test
+    void theSweepSparesTheLivingUnlessToldToKill() throws Exception {
+        boot(1, 7, "ses_sweep");
+        int pid = runningPid();
+        Cgroups cgroups = Cgroups.detect(Path.of("/sys/fs/cgroup"), INSTANCE);
+        Sweep sweep = new Sweep(cgroups, INSTANCE, Path.of("/run/netns"));
+        assertThatThrownBy(() -> sweep.run(false)).hasMessageContaining("are alive");
+        assertThat(runningPid()).isEqualTo(pid);
+        Cgroups others = Cgroups.detect(Path.of("/sys/fs/cgroup"), "jailother");
+        assertThat(new Sweep(others, "jailother", Path.of("/run/netns")).run(true)).isEmpty();
+        assertThat(runningPid()).isEqualTo(pid);
+        assertThat(sweep.run(true)).anyMatch(l -> l.contains("namespace space-jailit-1"));
+        assertThat(fixture.ask("exit", 1, 7)).startsWith("exit SIGNALED 9");
     }
 
     @Test
