@@ -1,5 +1,5 @@
 /**
- * Fakes that behave, and the seeded generator. A fake node keeps fences, VMs and snapshots; the
+ * Fakes that behave. A fake node keeps fences, VMs and snapshots; the
  * fake store makes the conditional writes; faults delay, double and lose calls and answers by a
  * seed.
  */
