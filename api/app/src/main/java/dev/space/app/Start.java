@@ -67,12 +67,11 @@ public class Start {
     private void bootstrap() {
         config.control()
                 .bootstrapKeyFile()
-                .ifPresent(
-                        file -> {
-                            try (Secret key = SecretFiles.read("bootstrap key", file)) {
-                                tenants.bootstrap(TenantStore.hash(key.text()));
-                            }
-                        });
+                .ifPresent(file -> {
+                    try (Secret key = SecretFiles.read("bootstrap key", file)) {
+                        tenants.bootstrap(TenantStore.hash(key.text()));
+                    }
+                });
     }
 
     private void pause() {

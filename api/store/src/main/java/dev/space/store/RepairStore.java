@@ -126,15 +126,14 @@ public class RepairStore {
 
     /** The CREATE of a session. */
     public Optional<OperationRow> createOf(SessionId session) {
-        return db.inTransaction(
-                tx ->
-                        tx.first(
-                                "SELECT "
-                                        + OperationRow.COLUMNS
-                                        + " FROM operations WHERE session_id = ? AND kind IN"
-                                        + " ('CREATE', 'BIND') ORDER BY requested_at LIMIT 1",
-                                OperationRow::read,
-                                session));
+        return db.inTransaction(tx ->
+                tx.first(
+                        "SELECT "
+                                + OperationRow.COLUMNS
+                                + " FROM operations WHERE session_id = ? AND kind IN"
+                                + " ('CREATE', 'BIND') ORDER BY requested_at LIMIT 1",
+                        OperationRow::read,
+                        session));
     }
 
     /** A listed snapshot of a session by its id. */

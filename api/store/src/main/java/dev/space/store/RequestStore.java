@@ -142,29 +142,27 @@ public class RequestStore {
      */
     public boolean refuse(
             SessionId session, OperationId operation, ErrorCode error, String detail) {
-        return db.inTransaction(
-                tx -> {
-                    AcceptStore.lock(tx, session);
-                    OperationRow row =
-                            tx.first(OperationRow.SELECT, OperationRow::read, operation)
-                                    .orElse(null);
-                    if (row == null || row.state() != OperationState.REQUESTED) {
-                        return false;
-                    }
-                    CommitStore.end(tx, operation, OperationState.REFUSED, error, detail, "");
-                    if (row.kind() == OperationKind.CREATE) {
-                        tx.update(
-                                "UPDATE sessions SET state = 'DESTROYED', desired = 'DESTROYED',"
-                                    + " tombstone_at = coalesce(tombstone_at, now()),"
-                                    + " tombstone_operation = coalesce(tombstone_operation, ?),"
-                                    + " env_encrypted = NULL, reason = ?, reason_code = 'PLATFORM',"
-                                    + " updated_at = now() WHERE id = ?",
-                                operation,
-                                detail,
-                                session);
-                    }
-                    return true;
-                });
+        return db.inTransaction(tx -> {
+            AcceptStore.lock(tx, session);
+            OperationRow row =
+                    tx.first(OperationRow.SELECT, OperationRow::read, operation).orElse(null);
+            if (row == null || row.state() != OperationState.REQUESTED) {
+                return false;
+            }
+            CommitStore.end(tx, operation, OperationState.REFUSED, error, detail, "");
+            if (row.kind() == OperationKind.CREATE) {
+                tx.update(
+                        "UPDATE sessions SET state = 'DESTROYED', desired = 'DESTROYED',"
+                                + " tombstone_at = coalesce(tombstone_at, now()),"
+                                + " tombstone_operation = coalesce(tombstone_operation, ?),"
+                                + " env_encrypted = NULL, reason = ?, reason_code = 'PLATFORM',"
+                                + " updated_at = now() WHERE id = ?",
+                        operation,
+                        detail,
+                        session);
+            }
+            return true;
+        });
     }
 
     private static SessionRow own(Db.Tx tx, String project, SessionId session) throws SQLException {

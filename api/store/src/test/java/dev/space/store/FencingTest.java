@@ -238,13 +238,7 @@ class FencingTest {
                 .isEqualTo(SessionState.DESTROYED);
         OperationId next = TestDatabase.newOperation();
         SessionId nextSession = TestDatabase.newSession();
-        assertThat(
-                        requests.create(
-                                        DATABASE.session(nextSession),
-                                        next,
-                                        "key",
-                                        key)
-                                .operation())
+        assertThat(requests.create(DATABASE.session(nextSession), next, "key", key).operation())
                 .isEqualTo(next);
         requests.refuse(nextSession, next, ErrorCode.INVALID_ARGUMENT, "for good");
         assertThat(

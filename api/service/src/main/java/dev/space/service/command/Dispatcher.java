@@ -58,7 +58,8 @@ public class Dispatcher {
     public CompletableFuture<Optional<CommandAnswer>> send(OperationRow operation) {
         if (!slots.tryAcquire()) {
             return CompletableFuture.failedFuture(
-                    new SpaceException(ErrorCode.UNAVAILABLE, "too many commands are on their way"));
+                    new SpaceException(
+                            ErrorCode.UNAVAILABLE, "too many commands are on their way"));
         }
         return CompletableFuture.supplyAsync(
                 () -> {
@@ -76,7 +77,8 @@ public class Dispatcher {
     public Optional<CommandAnswer> deliver(OperationRow operation) {
         SessionRow session = rows.session(operation.session()).orElseThrow();
         if (session.state() == SessionState.DESTROYED) {
-            requests.refuse(session.id(), operation.id(), ErrorCode.GONE, "the session is destroyed");
+            requests.refuse(
+                    session.id(), operation.id(), ErrorCode.GONE, "the session is destroyed");
             return Optional.empty();
         }
         try {
@@ -96,7 +98,15 @@ public class Dispatcher {
         return switch (operation.kind()) {
             case CREATE -> workflows.create(SessionWorkflows.start(session, false), command);
             case DESTROY -> workflows.destroy(SessionWorkflows.start(session, false), command);
-            case PREPARE, BIND, PAUSE, RESUME, CHECKPOINT, FORK, ROLLBACK, SUSPEND, RESTORE,
+            case PREPARE,
+                    BIND,
+                    PAUSE,
+                    RESUME,
+                    CHECKPOINT,
+                    FORK,
+                    ROLLBACK,
+                    SUSPEND,
+                    RESTORE,
                     RECOVER ->
                     workflows.submit(session.id(), command);
         };
@@ -104,7 +114,8 @@ public class Dispatcher {
 
     private CommandAnswer callAgain(SessionRow session, OperationRow operation) {
         return switch (operation.kind()) {
-            case CREATE -> workflows.create(SessionWorkflows.start(session, true), command(operation));
+            case CREATE ->
+                    workflows.create(SessionWorkflows.start(session, true), command(operation));
             case DESTROY ->
                     workflows.destroy(SessionWorkflows.start(session, true), command(operation));
             default -> workflows.submit(session.id(), command(operation));

@@ -77,7 +77,10 @@ public class EnvCipher {
             byte[] sealed = cipher(Cipher.ENCRYPT_MODE, session, nonce).doFinal(plain);
             Arrays.fill(plain, (byte) 0);
             return Blob.of(
-                    ByteBuffer.allocate(NONCE_BYTES + sealed.length).put(nonce).put(sealed).array());
+                    ByteBuffer.allocate(NONCE_BYTES + sealed.length)
+                            .put(nonce)
+                            .put(sealed)
+                            .array());
         } catch (GeneralSecurityException | JsonProcessingException failure) {
             throw new SpaceException(
                     ErrorCode.INTERNAL, "the environment cannot be encrypted", failure);
@@ -91,8 +94,7 @@ public class EnvCipher {
         }
         byte[] bytes = sealed.bytes();
         try {
-            Cipher cipher =
-                    cipher(Cipher.DECRYPT_MODE, session, Arrays.copyOf(bytes, NONCE_BYTES));
+            Cipher cipher = cipher(Cipher.DECRYPT_MODE, session, Arrays.copyOf(bytes, NONCE_BYTES));
             byte[] plain = cipher.doFinal(bytes, NONCE_BYTES, bytes.length - NONCE_BYTES);
             Map<String, String> env = json.readValue(plain, new TypeReference<>() {});
             Arrays.fill(plain, (byte) 0);

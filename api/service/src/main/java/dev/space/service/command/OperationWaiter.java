@@ -111,7 +111,8 @@ public class OperationWaiter {
             try (Connection connection = source.getConnection()) {
                 listenOn(connection);
             } catch (SQLException cut) {
-                LOG.warnf("the operation listener was cut off (%s); again in a second",
+                LOG.warnf(
+                        "the operation listener was cut off (%s); again in a second",
                         cut.getSQLState());
                 pause();
             }

@@ -106,10 +106,8 @@ public class SessionCommands {
             String actor,
             @Nullable IdempotencyKey key,
             Duration wait) {
-        Requested requested =
-                requests.destroy(project, session, ids.operation(), actor, key);
-        boolean over =
-                rows.session(session).orElseThrow().state() == SessionState.DESTROYED;
+        Requested requested = requests.destroy(project, session, ids.operation(), actor, key);
+        boolean over = rows.session(session).orElseThrow().state() == SessionState.DESTROYED;
         if (!over) {
             sendAndWait(requested, wait);
         }
@@ -137,9 +135,7 @@ public class SessionCommands {
     }
 
     private void await(
-            OperationRow sent,
-            Duration wait,
-            CompletableFuture<Optional<CommandAnswer>> delivery) {
+            OperationRow sent, Duration wait, CompletableFuture<Optional<CommandAnswer>> delivery) {
         if (wait.isZero()) {
             return;
         }
@@ -188,8 +184,7 @@ public class SessionCommands {
         ErrorCode code = row.error() == null ? ErrorCode.STALE_FENCE : row.error();
         String detail = row.detail() == null ? code.summary() : row.detail();
         SessionRow session = rows.session(row.session()).orElseThrow();
-        return new ProblemException(
-                code, detail, row.id(), session.state(), allowed(session));
+        return new ProblemException(code, detail, row.id(), session.state(), allowed(session));
     }
 
     private List<Command> allowed(SessionRow session) {
@@ -221,10 +216,9 @@ public class SessionCommands {
     /** Waits for an operation of somebody else; answers its row. */
     public OperationRow await(OperationId operation, Duration wait) {
         return waiter.await(operation, wait)
-                .orElseThrow(
-                        () ->
-                                new SpaceException(
-                                        ErrorCode.NOT_FOUND, "there is no operation " + operation));
+                .orElseThrow(() ->
+                        new SpaceException(
+                                ErrorCode.NOT_FOUND, "there is no operation " + operation));
     }
 
     private void phase(String name, long began) {

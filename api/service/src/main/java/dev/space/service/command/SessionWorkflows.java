@@ -58,7 +58,10 @@ public class SessionWorkflows {
         WorkflowStub stub =
                 client.newUntypedWorkflowStub(
                         TYPE,
-                        options(start, WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+                        options(
+                                        start,
+                                        WorkflowIdReusePolicy
+                                                .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
                                 .setWorkflowIdConflictPolicy(
                                         WorkflowIdConflictPolicy
                                                 .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
@@ -125,7 +128,10 @@ public class SessionWorkflows {
         try {
             client.newUntypedWorkflowStub(
                             TYPE,
-                            options(start, WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
+                            options(
+                                            start,
+                                            WorkflowIdReusePolicy
+                                                    .WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
                                     .build())
                     .start(start);
         } catch (WorkflowExecutionAlreadyStarted runs) {
@@ -160,11 +166,10 @@ public class SessionWorkflows {
 
     private static @Nullable DeadlinePolicy deadline(SessionRow row) {
         return Optional.ofNullable(row.deadlineAt())
-                .map(
-                        at ->
-                                new DeadlinePolicy(
-                                        at.toEpochMilli(),
-                                        PolicyAction.valueOf(String.valueOf(row.deadlineAction()))))
+                .map(at ->
+                        new DeadlinePolicy(
+                                at.toEpochMilli(),
+                                PolicyAction.valueOf(String.valueOf(row.deadlineAction()))))
                 .orElse(null);
     }
 }

@@ -9,7 +9,9 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The keys that {@link SpaceConfig} knows, read from the interface so that no second list exists. */
+/**
+ * The keys that {@link SpaceConfig} knows, read from the interface so that no second list exists.
+ */
 public final class ConfigKeys {
     private ConfigKeys() {}
 

@@ -82,6 +82,10 @@ public class Edge {
             try {
                 return run(cached, actor, call);
             } catch (SpaceException failure) {
+                // Not sent again when it may have been carried out: the next call looks anew.
+                if (failure.code() == ErrorCode.NODE_UNREACHABLE) {
+                    cache.invalidate(session);
+                }
                 if (!isWorthAnotherLook(failure.code())) {
                     throw failure;
                 }
@@ -89,6 +93,12 @@ public class Edge {
             }
         }
         return run(running(project, actor, session), actor, call);
+    }
+
+    /** Looks at the row now, for calls whose body can be sent only once. */
+    public void refresh(String project, String actor, SessionId session) {
+        cache.invalidate(session);
+        var _ = running(project, actor, session);
     }
 
     private <T> T run(Route route, String actor, Call<T> call) {
@@ -114,9 +124,7 @@ public class Edge {
     /** The epoch moved on, the node did, or its sandbox is no more: the row knows. */
     private static boolean isWorthAnotherLook(ErrorCode code) {
         return switch (code) {
-            case STALE_FENCE, NODE_UNREACHABLE, NOT_FOUND, GONE, NOT_READY, SESSION_PAUSED,
-                    SESSION_FAILED ->
-                    true;
+            case STALE_FENCE, NOT_FOUND, GONE, NOT_READY, SESSION_PAUSED, SESSION_FAILED -> true;
             default -> false;
         };
     }
@@ -124,7 +132,8 @@ public class Edge {
     private Route running(String project, String actor, SessionId session) {
         long until = System.nanoTime() + READY_WAIT.toNanos();
         while (true) {
-            Route route = routes.find(session).filter(r -> r.project().equals(project)).orElse(null);
+            Route route =
+                    routes.find(session).filter(r -> r.project().equals(project)).orElse(null);
             if (route == null) {
                 throw new SpaceException(ErrorCode.NOT_FOUND, "there is no session " + session);
             }
@@ -180,9 +189,7 @@ public class Edge {
     /** The CREATE is REQUESTED and no workflow has it yet, or it has just ended. */
     private void waitForCreate(Route route, Duration left) {
         OperationRow create =
-                rows.createOf(route.session())
-                        .filter(row -> !row.state().ended())
-                        .orElse(null);
+                rows.createOf(route.session()).filter(row -> !row.state().ended()).orElse(null);
         if (create == null) {
             Route again = routes.find(route.session()).orElse(route);
             if (again.state() == SessionState.NEW) {
@@ -199,7 +206,9 @@ public class Edge {
         lock.lock();
         try {
             Route now = routes.find(route.session()).orElse(route);
-            if (now.state() != SessionState.RUNNING && now.inFlight() == null && !now.tombstoned()) {
+            if (now.state() != SessionState.RUNNING
+                    && now.inFlight() == null
+                    && !now.tombstoned()) {
                 commands.command(
                         route.project(), route.session(), Command.RESUME, null, actor, null, left);
             }

@@ -10,14 +10,21 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** One call's way to a sandbox: the node's channel, the fenced target, the session's environment. */
+/**
+ * One call's way to a sandbox: the node's channel, the fenced target, the session's environment.
+ */
 public final class Leg {
     private final Channel channel;
     private final Target target;
     private final String node;
     private final Map<String, String> env;
 
-    Leg(Channel channel, SessionId session, long epoch, String actor, String node,
+    Leg(
+            Channel channel,
+            SessionId session,
+            long epoch,
+            String actor,
+            String node,
             Map<String, String> env) {
         this.channel = channel;
         this.target =

@@ -1,8 +1,8 @@
 package dev.space.service.health;
 
 import dev.space.store.Db;
-import io.temporal.serviceclient.WorkflowServiceStubs;
 import io.temporal.api.workflowservice.v1.GetSystemInfoRequest;
+import io.temporal.serviceclient.WorkflowServiceStubs;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.util.concurrent.TimeUnit;
@@ -33,11 +33,10 @@ public class Ready implements HealthCheck {
         HealthCheckResponseBuilder answer = HealthCheckResponse.named("control-plane");
         boolean database = holds(() -> db.inTransaction(tx -> tx.first("SELECT 1", row -> 1)));
         boolean workflows =
-                holds(
-                        () ->
-                                temporal.blockingStub()
-                                        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS)
-                                        .getSystemInfo(GetSystemInfoRequest.getDefaultInstance()));
+                holds(() ->
+                        temporal.blockingStub()
+                                .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS)
+                                .getSystemInfo(GetSystemInfoRequest.getDefaultInstance()));
         return answer.withData("database", database)
                 .withData("temporal", workflows)
                 .withData("warm", warmth.isWarm())

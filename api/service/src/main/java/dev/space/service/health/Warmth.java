@@ -1,15 +1,15 @@
 package dev.space.service.health;
 
+import dev.space.contract.session.SessionStart;
 import dev.space.contract.session.SubmitCommand;
+import dev.space.model.ErrorCode;
 import dev.space.model.OrganisationId;
 import dev.space.model.ProjectId;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
+import dev.space.model.SpaceException;
 import dev.space.service.command.IdSource;
 import dev.space.service.command.SessionWorkflows;
-import dev.space.contract.session.SessionStart;
-import dev.space.model.ErrorCode;
-import dev.space.model.SpaceException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.concurrent.atomic.AtomicBoolean;

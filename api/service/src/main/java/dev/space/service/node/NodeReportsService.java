@@ -61,8 +61,7 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
     }
 
     private static NodeStore.Registration registration(RegisterRequest request) {
-        String engine =
-                request.getEnginesCount() == 0 ? "none" : request.getEngines(0).getName();
+        String engine = request.getEnginesCount() == 0 ? "none" : request.getEngines(0).getName();
         StringBuilder engines = new StringBuilder("[");
         for (int i = 0; i < request.getEnginesCount(); i++) {
             engines.append(i == 0 ? "" : ",");
@@ -86,12 +85,11 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
 
     private static List<NodeStore.Template> templates(List<TemplateState> templates) {
         return templates.stream()
-                .map(
-                        t ->
-                                new NodeStore.Template(
-                                        t.getDigest(),
-                                        t.getName(),
-                                        t.getSizesReadyList().stream().toList()))
+                .map(t ->
+                        new NodeStore.Template(
+                                t.getDigest(),
+                                t.getName(),
+                                t.getSizesReadyList().stream().toList()))
                 .toList();
     }
 
@@ -124,9 +122,7 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
 
     @Override
     public void report(ReportBatch batch, StreamObserver<ReportAck> answer) {
-        reply(
-                answer,
-                () -> ReportAck.newBuilder().setAcknowledged(intake.take(batch)).build());
+        reply(answer, () -> ReportAck.newBuilder().setAcknowledged(intake.take(batch)).build());
     }
 
     private static <T> void reply(StreamObserver<T> answer, Supplier<T> work) {

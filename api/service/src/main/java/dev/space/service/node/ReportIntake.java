@@ -11,8 +11,8 @@ import dev.space.nodeapi.v1.ReportBatch;
 import dev.space.nodeapi.v1.VmExited;
 import dev.space.service.command.SessionWorkflows;
 import dev.space.store.NodeStore;
-import dev.space.store.SessionRow;
 import dev.space.store.RepairStore;
+import dev.space.store.SessionRow;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -76,8 +76,7 @@ public class ReportIntake {
                         nodes.activity(
                                 report.getSessionId(),
                                 report.getEpoch(),
-                                Instant.ofEpochMilli(
-                                        report.getActivity().getLastActiveMillis()));
+                                Instant.ofEpochMilli(report.getActivity().getLastActiveMillis()));
                 case AUDIT -> {
                     audits.add(audit(report));
                     sequences.add(report.getSequence());
@@ -85,8 +84,7 @@ public class ReportIntake {
                 case BODY_NOT_SET -> drop("empty");
             }
         }
-        return nodes.takeReports(
-                node, audits, sequences.build(), fresh.getLast().getSequence());
+        return nodes.takeReports(node, audits, sequences.build(), fresh.getLast().getSequence());
     }
 
     private void exited(

@@ -54,13 +54,13 @@ public class Inventory {
                                         ReleaseSessionRequest.newBuilder()
                                                 .setRef(
                                                         StepRef.newBuilder()
-                                                                .setSessionId(owed.session().value())
+                                                                .setSessionId(
+                                                                        owed.session().value())
                                                                 .setOperationId(
                                                                         owed.operation().value())
                                                                 .setEpoch(owed.fence().epoch())
                                                                 .setNumber(owed.fence().number())
-                                                                .setAttempt(
-                                                                        owed.fence().attempt()))
+                                                                .setAttempt(owed.fence().attempt()))
                                                 .build());
                 rows.paid(owed.session(), owed.node());
                 LOG.infof("node %s paid its clean-up of %s", owed.node(), owed.session());
@@ -124,9 +124,8 @@ public class Inventory {
 
     private Optional<NodeLifecycleBlockingStub> stub(String node) {
         return nodes.address(node)
-                .map(
-                        address ->
-                                NodeLifecycleGrpc.newBlockingStub(channels.to(address))
-                                        .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS));
+                .map(address ->
+                        NodeLifecycleGrpc.newBlockingStub(channels.to(address))
+                                .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS));
     }
 }

@@ -41,9 +41,7 @@ public class Answers {
         return sessions.of(project, id.value())
                 .map(SessionView::of)
                 .orElseThrow(
-                        () ->
-                                new SpaceException(
-                                        ErrorCode.NOT_FOUND, "there is no session " + id));
+                        () -> new SpaceException(ErrorCode.NOT_FOUND, "there is no session " + id));
     }
 
     /** The session after its operation, or 202 with the operation when nobody waited. */
@@ -77,17 +75,13 @@ public class Answers {
     /** After the answer, so that the caller does not wait for it; a lost one is computed again. */
     private void remember(IdempotencyKey key, int status, SessionView view) {
         Thread.ofVirtual()
-                .start(
-                        () -> {
-                            try {
-                                requests.storeAnswer(
-                                        key.project(),
-                                        key.key(),
-                                        status,
-                                        json.writeValueAsBytes(view));
-                            } catch (JsonProcessingException impossible) {
-                                throw new IllegalStateException(impossible);
-                            }
-                        });
+                .start(() -> {
+                    try {
+                        requests.storeAnswer(
+                                key.project(), key.key(), status, json.writeValueAsBytes(view));
+                    } catch (JsonProcessingException impossible) {
+                        throw new IllegalStateException(impossible);
+                    }
+                });
     }
 }

@@ -56,16 +56,15 @@ public record CreateSession(
         String name = size == null ? Size.SMALL.wireName() : size;
         List<String> known = Arrays.stream(Size.values()).map(Size::wireName).toList();
         return Size.fromWireName(name)
-                .orElseThrow(
-                        () ->
-                                new SpaceException(
-                                        ErrorCode.UNKNOWN_SIZE,
-                                        "no size "
-                                                + printable(name)
-                                                + "; did you mean "
-                                                + NearestKey.of(name, known).orElseThrow()
-                                                + "? Sizes are "
-                                                + known));
+                .orElseThrow(() ->
+                        new SpaceException(
+                                ErrorCode.UNKNOWN_SIZE,
+                                "no size "
+                                        + printable(name)
+                                        + "; did you mean "
+                                        + NearestKey.of(name, known).orElseThrow()
+                                        + "? Sizes are "
+                                        + known));
     }
 
     Map<String, String> checkedLabels() {
@@ -73,25 +72,27 @@ public record CreateSession(
         if (given.size() > Limits.LABELS_MAX) {
             throw invalid("a session has at most " + Limits.LABELS_MAX + " labels");
         }
-        given.forEach(
-                (key, value) -> {
-                    if (!LABEL_KEY.matcher(key).matches() || key.length() > Limits.LABEL_CHARS_MAX) {
-                        throw invalid(
-                                "label "
-                                        + printable(key)
-                                        + ": a key is letters, digits and ._/- with at most "
-                                        + Limits.LABEL_CHARS_MAX
-                                        + " characters");
-                    }
-                    if (value == null || value.length() > Limits.LABEL_CHARS_MAX) {
-                        throw invalid(
-                                "label " + key + ": a value has at most " + Limits.LABEL_CHARS_MAX
-                                        + " characters");
-                    }
-                    if (value.chars().anyMatch(Character::isISOControl)) {
-                        throw invalid("label " + key + ": a value has no control characters");
-                    }
-                });
+        given.forEach((key, value) -> {
+            if (!LABEL_KEY.matcher(key).matches() || key.length() > Limits.LABEL_CHARS_MAX) {
+                throw invalid(
+                        "label "
+                                + printable(key)
+                                + ": a key is letters, digits and ._/- with at most "
+                                + Limits.LABEL_CHARS_MAX
+                                + " characters");
+            }
+            if (value == null || value.length() > Limits.LABEL_CHARS_MAX) {
+                throw invalid(
+                        "label "
+                                + key
+                                + ": a value has at most "
+                                + Limits.LABEL_CHARS_MAX
+                                + " characters");
+            }
+            if (value.chars().anyMatch(Character::isISOControl)) {
+                throw invalid("label " + key + ": a value has no control characters");
+            }
+        });
         return given;
     }
 
@@ -110,7 +111,8 @@ public record CreateSession(
             String value = variable.getValue();
             if (!ENV_NAME.matcher(variable.getKey()).matches()) {
                 throw invalid(
-                        "env " + printable(variable.getKey())
+                        "env "
+                                + printable(variable.getKey())
                                 + ": a name is letters, digits and _ and begins with no digit");
             }
             if (value == null || value.indexOf('\0') >= 0) {

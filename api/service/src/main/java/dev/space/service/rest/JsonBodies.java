@@ -72,7 +72,9 @@ public class JsonBodies {
             throw new SpaceException(ErrorCode.INVALID_ARGUMENT, complaint(unknown), unknown);
         } catch (JsonMappingException wrong) {
             throw new SpaceException(
-                    ErrorCode.INVALID_ARGUMENT, "field " + path(wrong) + " has a wrong type", wrong);
+                    ErrorCode.INVALID_ARGUMENT,
+                    "field " + path(wrong) + " has a wrong type",
+                    wrong);
         } catch (JsonProcessingException malformed) {
             throw new SpaceException(
                     ErrorCode.INVALID_ARGUMENT, "the body is not valid JSON", malformed);
@@ -82,8 +84,7 @@ public class JsonBodies {
     }
 
     private static String complaint(UnrecognizedPropertyException unknown) {
-        List<String> known =
-                unknown.getKnownPropertyIds().stream().map(String::valueOf).toList();
+        List<String> known = unknown.getKnownPropertyIds().stream().map(String::valueOf).toList();
         return "unknown field "
                 + unknown.getPropertyName()
                 + NearestKey.of(unknown.getPropertyName(), known)

@@ -88,13 +88,7 @@ public class PlatformResource {
                         .map(t -> new TemplateView(t.name, t.digest, t.reportedAt))
                         .toList(),
                 Arrays.stream(dev.space.model.Size.values())
-                        .map(
-                                s ->
-                                        new SizeView(
-                                                s.wireName(),
-                                                s.vcpus(),
-                                                s.memoryMiB(),
-                                                s.diskMiB()))
+                        .map(s -> new SizeView(s.wireName(), s.vcpus(), s.memoryMiB(), s.diskMiB()))
                         .toList());
     }
 

@@ -129,7 +129,8 @@ final class ProcessRequests {
         }
         if (bytes > Limits.PROCESS_SPEC_BYTES_MAX) {
             throw CreateSession.invalid(
-                    "the command has at most " + Limits.PROCESS_SPEC_BYTES_MAX
+                    "the command has at most "
+                            + Limits.PROCESS_SPEC_BYTES_MAX
                             + " bytes; send more through a file or stdin");
         }
         CreateSession.checkEnv(env);

@@ -365,7 +365,8 @@ public class ProcessesResource {
         }
         throw new SpaceException(
                 ErrorCode.INVALID_ARGUMENT,
-                "signal is one of " + SIGNALS.keySet().stream().sorted().toList()
+                "signal is one of "
+                        + SIGNALS.keySet().stream().sorted().toList()
                         + " or a number from 1 to 64");
     }
 }

@@ -171,11 +171,8 @@ public class RecordsResource {
         int max = Requests.limit(limit);
         long after = cursor == null ? 0 : Requests.number("cursor", cursor, 0, Long.MAX_VALUE);
         List<EventView> page =
-                events.ofSession(session.value(), after, max).stream()
-                        .map(EventView::of)
-                        .toList();
-        return new EventList(
-                page, page.size() == max ? String.valueOf(page.getLast().id()) : null);
+                events.ofSession(session.value(), after, max).stream().map(EventView::of).toList();
+        return new EventList(page, page.size() == max ? String.valueOf(page.getLast().id()) : null);
     }
 
     @GET
@@ -186,11 +183,9 @@ public class RecordsResource {
         Duration wait = waitSeconds == null ? Duration.ZERO : Requests.wait(waitSeconds);
         OperationRow row =
                 waiter.await(Requests.operation(id), wait)
-                        .orElseThrow(
-                                () ->
-                                        new SpaceException(
-                                                ErrorCode.NOT_FOUND,
-                                                "there is no operation " + id));
+                        .orElseThrow(() ->
+                                new SpaceException(
+                                        ErrorCode.NOT_FOUND, "there is no operation " + id));
         answers.session(caller.project(), row.session());
         return OperationView.of(row, step(row));
     }

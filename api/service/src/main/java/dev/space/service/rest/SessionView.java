@@ -58,8 +58,6 @@ public record SessionView(
                 row.updatedAt,
                 row.lastActiveAt,
                 row.deadlineAt,
-                row.deadlineAction == null
-                        ? null
-                        : row.deadlineAction.toLowerCase(Locale.ROOT));
+                row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT));
     }
 }

@@ -161,10 +161,8 @@ public class SessionsResource {
         return Arrays.stream(SessionState.values())
                 .filter(s -> s.name().equals(text.toUpperCase(Locale.ROOT)))
                 .findFirst()
-                .orElseThrow(
-                        () ->
-                                CreateSession.invalid(
-                                        "state is one of " + List.of(SessionState.values())));
+                .orElseThrow(() ->
+                        CreateSession.invalid("state is one of " + List.of(SessionState.values())));
     }
 
     private static Map<String, String> labels(List<String> filters) {
@@ -203,8 +201,7 @@ public class SessionsResource {
                         keyHeader,
                         caller.project(),
                         JsonBodies.hash(new byte[0], "DELETE", session.value()));
-        var requested =
-                commands.destroy(caller.project(), session, caller.actor(), key, wait);
+        var requested = commands.destroy(caller.project(), session, caller.actor(), key, wait);
         return answers.of(requested, caller.project(), 200, wait, key);
     }
 

@@ -1,0 +1,319 @@
+package dev.space.app;
+
+import dev.space.contract.TaskQueues;
+import dev.space.nodeapi.v1.EngineCapabilities;
+import dev.space.nodeapi.v1.NodeReportsGrpc;
+import dev.space.nodeapi.v1.RegisterRequest;
+import dev.space.nodeapi.v1.RenewRequest;
+import dev.space.nodeapi.v1.TemplateState;
+import dev.space.testkit.FakeNode;
+import dev.space.testkit.Faults;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.temporal.client.WorkflowClient;
+import io.temporal.serviceclient.WorkflowServiceStubs;
+import io.temporal.serviceclient.WorkflowServiceStubsOptions;
+import io.temporal.worker.WorkerFactory;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** PostgreSQL, Temporal, one node without VMs, and as many control planes as asked for. */
+final class Platform implements AutoCloseable {
+    static final String KEY = "space_" + "0123456789".repeat(4);
+    static final String DIGEST = "a".repeat(64);
+    private static final String TOKEN = "node-token-of-this-test";
+    private static final Duration START_MAX = Duration.ofMinutes(2);
+
+    final HttpClient http = HttpClient.newHttpClient();
+    final List<Integer> ports = new ArrayList<>();
+    final FakeNodeServer node;
+    final EmbeddedPostgres postgres;
+    private final Path dir;
+    private final List<Process> processes = new ArrayList<>();
+    private final int temporalPort = freePort();
+    private final ScheduledExecutorService renewals = Executors.newScheduledThreadPool(1);
+    private final WorkflowServiceStubs stubs;
+    private final WorkerFactory workers;
+
+    /** The workflow server's binary, or why there is none. */
+    static Optional<Path> temporalBinary() {
+        String path =
+                System.getProperty(
+                        "space.temporal.bin",
+                        Optional.ofNullable(System.getenv("SPACE_TEMPORAL_BIN")).orElse(""));
+        return path.isEmpty() ? Optional.empty() : Optional.of(Path.of(path));
+    }
+
+    Platform(Path dir, int controlPlanes) throws IOException, InterruptedException {
+        this.dir = dir;
+        postgres =
+                EmbeddedPostgres.builder()
+                        .setServerConfig("fsync", "on")
+                        .setServerConfig("max_connections", "100")
+                        .start();
+        var _ = startTemporal();
+        secrets();
+        for (int i = 0; i < controlPlanes; i++) {
+            ports.add(startControl(i));
+        }
+        for (int port : ports) {
+            await("control plane ready", () -> get(port, "/health/ready").statusCode() == 200);
+        }
+        node = new FakeNodeServer(new FakeNode("fake-1", Faults.none()));
+        stubs =
+                WorkflowServiceStubs.newServiceStubs(
+                        WorkflowServiceStubsOptions.newBuilder()
+                                .setTarget("127.0.0.1:" + temporalPort)
+                                .build());
+        workers = WorkerFactory.newInstance(WorkflowClient.newInstance(stubs));
+        workers.newWorker(TaskQueues.node("fake-1")).registerActivitiesImplementations(node.node);
+        workers.start();
+        register();
+    }
+
+    private void secrets() throws IOException {
+        Files.writeString(dir.resolve("token"), TOKEN + "\n");
+        Files.writeString(dir.resolve("key"), KEY + "\n");
+        Files.writeString(dir.resolve("env-key"), Base64.getEncoder().encodeToString(new byte[32]));
+    }
+
+    private Process startTemporal() throws IOException {
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                temporalBinary().orElseThrow().toString(),
+                                "server",
+                                "start-dev",
+                                "--ip",
+                                "127.0.0.1",
+                                "--headless",
+                                "--port",
+                                String.valueOf(temporalPort),
+                                "--http-port",
+                                String.valueOf(freePort()),
+                                "--metrics-port",
+                                String.valueOf(freePort()),
+                                "--db-filename",
+                                dir.resolve("temporal.db").toString(),
+                                "--log-level",
+                                "error",
+                                "--sqlite-pragma",
+                                "journal_mode=WAL",
+                                "--sqlite-pragma",
+                                "synchronous=NORMAL"));
+        for (String processor : List.of("transfer", "timer", "visibility")) {
+            command.add("--dynamic-config-value");
+            command.add("history." + processor + "ProcessorMaxPollRPS=5000");
+        }
+        command.add("--dynamic-config-value");
+        command.add("system.forceSearchAttributesCacheRefreshOnRead=true");
+        return start("temporal", command, Map.of("HOME", dir.toString(), "USER", "test"));
+    }
+
+    /** Starts one more control plane and answers its port. */
+    private int startControl(int number) throws IOException {
+        int port = freePort();
+        Properties config = new Properties();
+        config.setProperty("quarkus.http.port", String.valueOf(port));
+        config.setProperty("space.database.url", postgres.getJdbcUrl("postgres", "postgres"));
+        config.setProperty("space.database.user", "postgres");
+        config.setProperty("space.temporal.target", "127.0.0.1:" + temporalPort);
+        config.setProperty("space.node.token-file", dir.resolve("token").toString());
+        config.setProperty("space.control.env-key-file", dir.resolve("env-key").toString());
+        config.setProperty("space.control.bootstrap-key-file", dir.resolve("key").toString());
+        config.setProperty("space.control.reconcile-every", "1s");
+        config.setProperty("space.control.resend-after", "2s");
+        Path file = dir.resolve("control-" + number + ".properties");
+        try (var out = Files.newBufferedWriter(file)) {
+            config.store(out, null);
+        }
+        List<String> command =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx384m",
+                        "-jar",
+                        Path.of("target", "quarkus-app", "quarkus-run.jar")
+                                .toAbsolutePath()
+                                .toString(),
+                        "--config",
+                        file.toString());
+        start("control-" + number, command, Map.of());
+        return port;
+    }
+
+    private Process start(String name, List<String> command, Map<String, String> environment)
+            throws IOException {
+        ProcessBuilder builder =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(dir.resolve(name + ".log").toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        processes.add(process);
+        return process;
+    }
+
+    String log(String name) throws IOException {
+        return Files.readString(dir.resolve(name + ".log"));
+    }
+
+    private void register() {
+        Metadata headers = new Metadata();
+        headers.put(
+                Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER),
+                "Bearer " + TOKEN);
+        ManagedChannel channel =
+                NettyChannelBuilder.forAddress("127.0.0.1", ports.getFirst())
+                        .usePlaintext()
+                        .build();
+        var reports =
+                NodeReportsGrpc.newBlockingStub(channel)
+                        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+        TemplateState template =
+                TemplateState.newBuilder()
+                        .setDigest(DIGEST)
+                        .setName("default")
+                        .addSizesReady("small")
+                        .build();
+        var _ =
+                reports.register(
+                        RegisterRequest.newBuilder()
+                                .setNodeId("fake-1")
+                                .setApiAddress(node.address())
+                                .addEngines(EngineCapabilities.newBuilder().setName("fake"))
+                                .addTemplates(template)
+                                .setMemoryBytes(64L << 30)
+                                .setDiskBytes(64L << 30)
+                                .setSlots(500)
+                                .setVersion("test")
+                                .build());
+        var _ =
+                renewals.scheduleAtFixedRate(
+                        () -> {
+                            var _ =
+                                    reports.renew(
+                                            RenewRequest.newBuilder()
+                                                    .setNodeId("fake-1")
+                                                    .setMemoryFreeBytes(64L << 30)
+                                                    .setDiskFreeBytes(64L << 30)
+                                                    .setSlotsFree(500)
+                                                    .addTemplates(template)
+                                                    .build());
+                        },
+                        1,
+                        3,
+                        TimeUnit.SECONDS);
+    }
+
+    // ------------------------------------------------------------ calls
+
+    HttpResponse<String> get(int port, String path) {
+        return send(request(port, path).GET());
+    }
+
+    HttpResponse<String> get(String path) {
+        return get(ports.getFirst(), path);
+    }
+
+    HttpResponse<String> post(String path, String body, String... headers) {
+        return send(
+                with(request(ports.getFirst(), path), headers)
+                        .POST(HttpRequest.BodyPublishers.ofString(body)));
+    }
+
+    HttpResponse<String> put(String path, byte[] body) {
+        return send(
+                request(ports.getFirst(), path).PUT(HttpRequest.BodyPublishers.ofByteArray(body)));
+    }
+
+    HttpResponse<String> delete(String path, String... headers) {
+        return send(with(request(ports.getFirst(), path), headers).DELETE());
+    }
+
+    HttpRequest.Builder request(int port, String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(Duration.ofSeconds(90))
+                .header("Authorization", "Bearer " + KEY);
+    }
+
+    static HttpRequest.Builder with(HttpRequest.Builder request, String... headers) {
+        for (int i = 0; i < headers.length; i += 2) {
+            request.setHeader(headers[i], headers[i + 1]);
+        }
+        return request;
+    }
+
+    HttpResponse<String> send(HttpRequest.Builder request) {
+        try {
+            return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        } catch (IOException failure) {
+            throw new java.io.UncheckedIOException(failure);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(stop);
+        }
+    }
+
+    interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    /** Waits for a condition with a deadline. */
+    void await(String what, Condition condition) throws IOException {
+        long until = System.nanoTime() + START_MAX.toNanos();
+        while (true) {
+            try {
+                if (condition.holds()) {
+                    return;
+                }
+            } catch (java.io.UncheckedIOException notYet) {
+                if (System.nanoTime() > until) {
+                    throw notYet;
+                }
+            }
+            if (System.nanoTime() > until) {
+                throw new AssertionError(what + " did not come true in " + START_MAX);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+        }
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException failure) {
+            throw new java.io.UncheckedIOException(failure);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        renewals.shutdownNow();
+        workers.shutdownNow();
+        stubs.shutdownNow();
+        node.close();
+        processes.forEach(Process::destroyForcibly);
+        postgres.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** The configuration keys. */
+@NullMarked
+package dev.space.service.config;
+
+import org.jspecify.annotations.NullMarked;
