@@ -1,5 +1,5 @@
-//! Frames: 12 bytes of header, little endian (length u32, stream u32, type u16, flags u16), then the
-//! payload. The parser checks each length before it makes room and keeps one frame at most.
+//! Frames: 12 bytes of header, little endian (length u32, stream u32, type u16, flags u16), then
+//! the payload. The parser checks each length before it makes room and keeps one frame at most.
 
 pub const HEADER: usize = 12;
 pub const DATA_MAX: usize = 32 << 10;

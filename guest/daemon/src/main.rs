@@ -27,6 +27,7 @@ mod secret;
 mod spawn;
 mod stream;
 mod sys;
+mod timers;
 
 /// Generated from guest/protocol.
 mod pb {

@@ -64,7 +64,8 @@ final class MachineIT {
 
     private static final String ROOT_FILE_SYSTEM =
             "set -e; cd $0; mkdir -p r/bin r/etc r/home/user r/tmp; cp /bin/busybox r/bin/;"
-                    + " for a in $(busybox --list); do [ -e r/bin/$a ] || ln -s busybox r/bin/$a; done;"
+                    + " for a in $(busybox --list); do"
+                    + " [ -e r/bin/$a ] || ln -s busybox r/bin/$a; done;"
                     + " printf 'root:x:0:0::/:/bin/sh\\nuser:x:1000:1000::/home/user:/bin/sh\\n'"
                     + " > r/etc/passwd; chown 1000:1000 r/home/user;"
                     + " mke2fs -q -t ext4 -b 4096 -d r disk 32M; truncate -s 512M disk; rm -r r";
