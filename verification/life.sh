@@ -228,7 +228,7 @@ passed
 step="they differ in /dev/urandom and in a uuid of a process that ran in the start snapshot"
 random='head -c 32 /dev/urandom | base64 -w0'
 # The template's uuid service ran when the start snapshot was taken; each read is a new uuid.
-uuid='timeout 10 head -n 1 /run/space-uuid'
+uuid='timeout 10 head -n 1 /tmp/space-uuid'
 ra=$(sh_in "$a" "$random") rb=$(sh_in "$b" "$random")
 ua=$(sh_in "$a" "$uuid") ub=$(sh_in "$b" "$uuid")
 [[ ${#ra} == 44 && ${#rb} == 44 ]] || fail "no random bytes: \"$ra\", \"$rb\""

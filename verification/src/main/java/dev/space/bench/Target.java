@@ -15,7 +15,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -87,7 +87,7 @@ final class Target implements AutoCloseable {
         Path bundle = options.cache().resolve("bundles").resolve(template.path("bundle").asText());
         Path snapshot = snapshot(digest);
         JsonNode meta = JSON.readTree(snapshot.resolve("meta.json").toFile());
-        Token token = Token.of(Base64.getDecoder().decode(meta.path("token").asText()));
+        Token token = Token.of(HexFormat.of().parseHex(meta.path("token").asText()));
         Path directory =
                 options.data().resolve("node").resolve("bench-" + ProcessHandle.current().pid());
         return new ColdStart(vmmArguments(), bundle, snapshot, token, directory);
