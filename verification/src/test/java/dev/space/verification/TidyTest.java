@@ -153,6 +153,20 @@ final class TidyTest {
     }
 
     @Test
+    void testsNeitherSleepNorHide() {
+        Pattern banned = Pattern.compile("@" + "Disabled|Thread" + "\\.sleep");
+        List<Path> tests =
+                Repository.sources(".java").stream()
+                        .filter(p -> p.toString().contains("/src/test/"))
+                        .toList();
+        assertThat(tests)
+                .allSatisfy(file ->
+                        assertThat(Repository.read(file))
+                                .as("%s: await a condition; mend or remove", file)
+                                .doesNotContainPattern(banned));
+    }
+
+    @Test
     void noLargeBlobs() throws IOException {
         for (Path file : Repository.sources()) {
             assertThat(Files.size(file)).as(Repository.relative(file)).isLessThan(FILE_BYTES_MAX);
