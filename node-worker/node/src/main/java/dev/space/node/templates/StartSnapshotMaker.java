@@ -44,6 +44,11 @@ import org.slf4j.LoggerFactory;
 public final class StartSnapshotMaker {
 
     private static final Logger LOG = LoggerFactory.getLogger(StartSnapshotMaker.class);
+
+    /** A template may start what every sandbox is to have from the beginning; else nothing. */
+    private static final String START_HOOK =
+            "if [ -x /usr/lib/space/start ]; then exec /usr/lib/space/start; fi";
+
     private static final Duration WARM_UP_TIMEOUT = Duration.ofSeconds(60);
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -142,7 +147,7 @@ public final class StartSnapshotMaker {
                 new ProcessStart(
                         "warm-up",
                         List.of(),
-                        ByteString.copyFromUtf8("true"),
+                        ByteString.copyFromUtf8(START_HOOK),
                         Map.of(),
                         ByteString.EMPTY,
                         "",
