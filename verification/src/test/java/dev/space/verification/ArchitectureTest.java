@@ -264,6 +264,8 @@ final class ArchitectureTest {
                 noClasses()
                         .that()
                         .doNotHaveFullyQualifiedName("dev.space.cli.platform.Pause")
+                        .and()
+                        .doNotHaveFullyQualifiedName("dev.space.node.Pause")
                         .should()
                         .callMethod(Thread.class, "sleep", long.class)
                         .orShould()

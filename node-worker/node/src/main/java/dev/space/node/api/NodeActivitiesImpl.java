@@ -11,10 +11,12 @@ import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.TakeSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
+import dev.space.node.Pause;
 import dev.space.node.sandbox.SandboxManager;
 import io.temporal.activity.Activity;
 import io.temporal.activity.ActivityExecutionContext;
 import io.temporal.failure.ApplicationFailure;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,7 +55,7 @@ public final class NodeActivitiesImpl implements NodeActivities {
         try {
             while (true) {
                 context.heartbeat(null);
-                Thread.sleep(HEARTBEAT_MILLIS);
+                Pause.of(Duration.ofMillis(HEARTBEAT_MILLIS));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

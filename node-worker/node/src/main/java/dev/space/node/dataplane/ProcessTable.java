@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.space.model.ErrorCode;
 import dev.space.model.Limits;
 import dev.space.model.SpaceException;
+import dev.space.node.Pause;
 import dev.space.node.engine.spi.Guest;
 import dev.space.node.engine.spi.GuestProcess;
 import dev.space.node.engine.spi.ProcessStart;
@@ -189,7 +190,7 @@ public final class ProcessTable implements AutoCloseable {
 
     private static boolean pause(Duration wait) {
         try {
-            Thread.sleep(wait);
+            Pause.of(wait);
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package dev.space.node.reports;
 
+import dev.space.node.Pause;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -23,7 +24,7 @@ public final class Backoff {
     /** Waits, longer each time. */
     public void sleep() throws InterruptedException {
         double jitter = 0.5 + ThreadLocalRandom.current().nextDouble();
-        Thread.sleep((long) (current.toMillis() * jitter));
+        Pause.of(Duration.ofMillis((long) (current.toMillis() * jitter)));
         Duration doubled = current.multipliedBy(2);
         current = doubled.compareTo(max) > 0 ? max : doubled;
     }

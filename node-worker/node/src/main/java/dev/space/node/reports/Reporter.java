@@ -1,6 +1,7 @@
 package dev.space.node.reports;
 
 import dev.space.model.SessionId;
+import dev.space.node.Pause;
 import dev.space.nodeapi.v1.RegisterRequest;
 import dev.space.nodeapi.v1.RenewReply;
 import dev.space.nodeapi.v1.RenewRequest;
@@ -86,7 +87,7 @@ public final class Reporter implements AutoCloseable {
                     LOG.info("registered with the control plane as {}", nodeId);
                 }
                 backoff.reset();
-                Thread.sleep(Math.max(RENEW_MILLIS_MIN, leaseMillis / 3));
+                Pause.of(Duration.ofMillis(Math.max(RENEW_MILLIS_MIN, leaseMillis / 3)));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;

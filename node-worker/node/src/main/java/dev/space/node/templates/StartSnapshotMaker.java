@@ -6,6 +6,7 @@ import dev.space.model.Ids;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
 import dev.space.model.SpaceException;
+import dev.space.node.Pause;
 import dev.space.node.engine.spi.Engine;
 import dev.space.node.engine.spi.GuestIdentity;
 import dev.space.node.engine.spi.GuestProcess;
@@ -50,6 +51,7 @@ public final class StartSnapshotMaker {
             "if [ -x /usr/lib/space/start ]; then exec /usr/lib/space/start; fi";
 
     private static final Duration WARM_UP_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Engine engine;
@@ -175,7 +177,7 @@ public final class StartSnapshotMaker {
             if (System.nanoTime() > end) {
                 throw unusable("its first command is not forgotten", null);
             }
-            Thread.sleep(20);
+            Pause.of(LOOK_EVERY);
         }
     }
 

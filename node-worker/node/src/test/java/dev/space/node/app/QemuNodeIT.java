@@ -121,10 +121,9 @@ final class QemuNodeIT extends NodeContract {
                         .start();
         long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (!Files.exists(socket())) {
-            if (System.nanoTime() > end || !manager.isAlive()) {
+            if (System.nanoTime() > end || manager.waitFor(50, TimeUnit.MILLISECONDS)) {
                 throw new IllegalStateException(Files.readString(base.resolve("manager.log")));
             }
-            Thread.sleep(50);
         }
     }
 
@@ -155,11 +154,12 @@ final class QemuNodeIT extends NodeContract {
         long end = System.nanoTime() + Duration.ofMinutes(3).toNanos();
         Path ready = base.resolve("node/volumes/main/templates/" + template + "/xs/meta.json");
         while (!Files.exists(ready)) {
-            if (System.nanoTime() > end || (node != null && !node.isAlive())) {
+            Process running = node;
+            boolean ended = running != null && running.waitFor(100, TimeUnit.MILLISECONDS);
+            if (System.nanoTime() > end || ended) {
                 throw new IllegalStateException(
                         "no start snapshot: " + Files.readString(base.resolve("node.log")));
             }
-            Thread.sleep(100);
         }
     }
 

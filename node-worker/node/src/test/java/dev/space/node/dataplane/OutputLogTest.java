@@ -38,8 +38,7 @@ final class OutputLogTest {
         try (OutputLog log = open();
                 OutputLog.Reader reader = log.reader(4)) {
             assertThat(log.end()).isEqualTo(11);
-            assertThat(reader.next(100, Duration.ZERO).data().toStringUtf8())
-                    .isEqualTo("o world");
+            assertThat(reader.next(100, Duration.ZERO).data().toStringUtf8()).isEqualTo("o world");
             append(log, 11, ByteString.copyFromUtf8("!"));
             assertThat(reader.next(100, Duration.ZERO).data().toStringUtf8()).isEqualTo("!");
         }
@@ -55,8 +54,7 @@ final class OutputLogTest {
             try (OutputLog.Reader reader = log.reader(0)) {
                 long first = reader.next(100, Duration.ZERO).offset();
                 assertThat(first).isPositive();
-                assertThat(log.end() - first)
-                        .isLessThanOrEqualTo(Limits.PROCESS_OUTPUT_BYTES_MAX);
+                assertThat(log.end() - first).isLessThanOrEqualTo(Limits.PROCESS_OUTPUT_BYTES_MAX);
             }
         }
     }
@@ -69,16 +67,14 @@ final class OutputLogTest {
             OutputLog.Reader reader = log.reader(0);
             Thread writer =
                     Thread.ofVirtual()
-                            .start(
-                                    () -> {
-                                        for (int i = 0; i < 40; i++) {
-                                            append(log, (long) i * PIECE, piece);
-                                        }
-                                        done.set(true);
-                                    });
+                            .start(() -> {
+                                for (int i = 0; i < 40; i++) {
+                                    append(log, (long) i * PIECE, piece);
+                                }
+                                done.set(true);
+                            });
             Await.until(
-                    "the log is full",
-                    () -> log.end() >= Limits.PROCESS_OUTPUT_BYTES_MAX - PIECE);
+                    "the log is full", () -> log.end() >= Limits.PROCESS_OUTPUT_BYTES_MAX - PIECE);
             assertThat(reader.next(100, Duration.ZERO).offset()).isZero();
             assertThat(done).isFalse();
             reader.close();

@@ -2,6 +2,7 @@ package dev.space.node.engine.fake;
 
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
+import dev.space.node.Pause;
 import java.time.Duration;
 import java.util.Random;
 import java.util.function.Supplier;
@@ -71,7 +72,7 @@ public final class FaultPlan {
 
     private static void sleep(Duration time) {
         try {
-            Thread.sleep(time);
+            Pause.of(time);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
