@@ -62,12 +62,24 @@ public final class StatusCommand implements Callable<Integer> {
         }
     }
 
+    private static String mib(JsonNode bytes) {
+        return (bytes.asLong() >> 20) + " MiB";
+    }
+
     private static void printFromApi(Platform platform) {
         try (SpaceClient client = ApiAccess.open(platform)) {
-            JsonNode nodes = client.get("/v1/nodes");
-            System.out.println("\nNODES");
-            for (JsonNode node : nodes.isArray() ? nodes : nodes.path("items")) {
-                System.out.println("  " + node);
+            System.out.printf(
+                    "%n%-14s %-6s %-7s %-12s %-16s %s%n",
+                    "NODE", "ALIVE", "ENGINE", "SLOTS FREE", "MEMORY FREE", "DISK FREE");
+            for (JsonNode node : client.get("/v1/nodes").path("nodes")) {
+                System.out.printf(
+                        "%-14s %-6s %-7s %-12s %-16s %s%n",
+                        node.path("id").asText(),
+                        node.path("alive").asText(),
+                        node.path("engine").asText(),
+                        node.path("slotsFree").asInt() + " of " + node.path("slots").asInt(),
+                        mib(node.path("memoryFreeBytes")),
+                        mib(node.path("diskFreeBytes")));
             }
             System.out.printf("%n%-32s %-10s %-8s %s%n", "SESSION", "STATE", "NODE", "TEMPLATE");
             for (Session s : client.sessions()) {
