@@ -1,5 +1,6 @@
 package dev.space.app;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -30,16 +31,15 @@ class SessionLifeIT {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String CANARY = "canary-4711-value";
 
-    @TempDir @Nullable Path dir;
     private @Nullable Platform platform;
 
     @BeforeAll
-    void start() throws Exception {
+    void start(@TempDir Path dir) throws Exception {
         if (Platform.temporalBinary().isEmpty()) {
             System.err.println("skipped: set SPACE_TEMPORAL_BIN to the temporal binary");
         }
         Assumptions.assumeTrue(Platform.temporalBinary().isPresent(), "no SPACE_TEMPORAL_BIN");
-        platform = new Platform(java.util.Objects.requireNonNull(dir), 2);
+        platform = new Platform(dir, 2);
     }
 
     @AfterAll
@@ -70,6 +70,16 @@ class SessionLifeIT {
         assertThat(refused.get("allowed").toString()).contains("resume");
         JsonNode resumed = ok(p().post(path + "/resume", ""), 200);
         assertThat(resumed.get("epoch").asLong()).isEqualTo(2);
+        ok(p().put(path + "/files?path=/a%20b", "0123456789".getBytes(UTF_8)), 200);
+        assertThat(p().get(path + "/files?path=/a%20b").body()).isEqualTo("0123456789");
+        HttpResponse<String> part =
+                p().send(
+                                p().request(p().ports.getFirst(), path + "/files?path=/a%20b")
+                                        .header("Range", "bytes=2-4")
+                                        .GET());
+        assertThat(part.statusCode()).isEqualTo(206);
+        assertThat(part.body()).isEqualTo("234");
+        ok(p().get(path + "/files?path=/none"), 404);
         ok(p().post(path + "/checkpoint", "{\"name\":\"before\"}"), 200);
         JsonNode snapshots = ok(p().get(path + "/snapshots"), 200).get("snapshots");
         assertThat(snapshots).hasSize(2);

@@ -1,17 +1,10 @@
 package dev.space.service.rest;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.space.contract.session.InFlight;
 import dev.space.model.Durability;
-import dev.space.model.ErrorCode;
-import dev.space.model.OperationState;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotKind;
-import dev.space.model.SpaceException;
 import dev.space.service.auth.Caller;
-import dev.space.service.command.OperationWaiter;
-import dev.space.service.command.SessionWorkflows;
-import dev.space.store.OperationRow;
 import dev.space.store.view.EventEntity;
 import dev.space.store.view.SnapshotEntity;
 import dev.space.store.view.Views;
@@ -23,27 +16,21 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** What is recorded of a session: its operations, snapshots and events. */
-@Path("/v1")
+@Path("/v1/sessions/{id}")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Records")
 @RunOnVirtualThread
 public class RecordsResource {
-    private static final Logger LOG = Logger.getLogger(RecordsResource.class);
-
     private final Caller caller;
     private final Answers answers;
-    private final OperationWaiter waiter;
-    private final SessionWorkflows workflows;
     private final Views.Operations operations;
     private final Views.Snapshots snapshots;
     private final Views.Events events;
@@ -52,15 +39,11 @@ public class RecordsResource {
     public RecordsResource(
             Caller caller,
             Answers answers,
-            OperationWaiter waiter,
-            SessionWorkflows workflows,
             Views.Operations operations,
             Views.Snapshots snapshots,
             Views.Events events) {
         this.caller = caller;
         this.answers = answers;
-        this.waiter = waiter;
-        this.workflows = workflows;
         this.operations = operations;
         this.snapshots = snapshots;
         this.events = events;
@@ -137,7 +120,7 @@ public class RecordsResource {
     }
 
     @GET
-    @Path("sessions/{id}/operations")
+    @Path("operations")
     @Operation(summary = "Operations of a session, newest first")
     public OperationList operations(
             @PathParam("id") String id, @QueryParam("limit") @Nullable String limit) {
@@ -149,7 +132,7 @@ public class RecordsResource {
     }
 
     @GET
-    @Path("sessions/{id}/snapshots")
+    @Path("snapshots")
     @Operation(summary = "Snapshots of a session, newest first")
     public SnapshotList snapshots(
             @PathParam("id") String id, @QueryParam("limit") @Nullable String limit) {
@@ -161,7 +144,7 @@ public class RecordsResource {
     }
 
     @GET
-    @Path("sessions/{id}/events")
+    @Path("events")
     @Operation(summary = "Events of a session, oldest first")
     public EventList events(
             @PathParam("id") String id,
@@ -173,37 +156,6 @@ public class RecordsResource {
         List<EventView> page =
                 events.ofSession(session.value(), after, max).stream().map(EventView::of).toList();
         return new EventList(page, page.size() == max ? String.valueOf(page.getLast().id()) : null);
-    }
-
-    @GET
-    @Path("operations/{id}")
-    @Operation(summary = "One operation; with wait, when it has ended or the time is over")
-    public OperationView operation(
-            @PathParam("id") String id, @QueryParam("wait") @Nullable String waitSeconds) {
-        Duration wait = waitSeconds == null ? Duration.ZERO : Requests.wait(waitSeconds);
-        OperationRow row =
-                waiter.await(Requests.operation(id), wait)
-                        .orElseThrow(() ->
-                                new SpaceException(
-                                        ErrorCode.NOT_FOUND, "there is no operation " + id));
-        answers.session(caller.project(), row.session());
-        return OperationView.of(row, step(row));
-    }
-
-    /** The step in flight, as the workflow tells it; absent when it cannot be asked. */
-    private @Nullable String step(OperationRow row) {
-        if (row.state() != OperationState.ACCEPTED) {
-            return null;
-        }
-        try {
-            InFlight inFlight = workflows.record(row.session()).inFlight();
-            return inFlight != null && inFlight.operation().equals(row.id())
-                    ? inFlight.step()
-                    : null;
-        } catch (RuntimeException unreachable) {
-            LOG.debugf("no step of %s: %s", row.id(), unreachable);
-            return null;
-        }
     }
 
     private SessionId owned(String id) {

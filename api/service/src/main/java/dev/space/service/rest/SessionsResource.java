@@ -210,7 +210,7 @@ public class SessionsResource {
     public record CommandBody(@Nullable String name) {}
 
     @POST
-    @Path("{id}/{command:pause|resume|checkpoint|fork|rollback|suspend|restore|recover}")
+    @Path("{id}/{command:(?:pause|resume|checkpoint|fork|rollback|suspend|restore|recover)}")
     @Consumes(MediaType.WILDCARD)
     @Operation(summary = "Send a lifecycle command and wait until it is done")
     @RequestBody(content = @Content(schema = @Schema(implementation = CommandBody.class)))
