@@ -48,7 +48,9 @@ public final class StartSnapshotMaker {
 
     /** A template may start what every sandbox is to have from the beginning; else nothing. */
     private static final String START_HOOK =
-            "if [ -x /usr/lib/space/start ]; then exec /usr/lib/space/start; fi";
+            "[ -x /usr/lib/space/start ] || exit 100; exec /usr/lib/space/start";
+
+    private static final int NO_HOOK = 100;
 
     private static final Duration WARM_UP_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -144,12 +146,30 @@ public final class StartSnapshotMaker {
 
     private static void warmUp(Vm vm) {
         var _ = vm.guest().pingUnixNanos();
+        demandSuccess("a first command", run(vm, "warm-up", "true"));
+        awaitForgotten(vm);
+        int code = run(vm, "start", START_HOOK);
+        if (code == NO_HOOK) {
+            awaitForgotten(vm);
+        } else {
+            // It stays listed, ended, while what it left behind runs.
+            demandSuccess("its start hook", code);
+        }
+    }
+
+    private static void demandSuccess(String what, int code) {
+        if (code != 0) {
+            throw unusable(what + " ended with " + code, null);
+        }
+    }
+
+    private static int run(Vm vm, String id, String command) {
         CompletableFuture<GuestProcess> over = new CompletableFuture<>();
         ProcessStart start =
                 new ProcessStart(
-                        "warm-up",
+                        id,
                         List.of(),
-                        ByteString.copyFromUtf8(START_HOOK),
+                        ByteString.copyFromUtf8(command),
                         Map.of(),
                         ByteString.EMPTY,
                         "",
@@ -157,13 +177,9 @@ public final class StartSnapshotMaker {
                         false);
         var _ = vm.guest().start(start, new ExitOnly(over));
         try {
-            GuestProcess last = over.get(WARM_UP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-            if (last.exitCode() != 0) {
-                throw unusable("a first command ended with " + last.exitCode(), null);
-            }
-            awaitForgotten(vm);
+            return over.get(WARM_UP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exitCode();
         } catch (ExecutionException | TimeoutException e) {
-            throw unusable("a first command did not end", e);
+            throw unusable("`" + id + "` did not end", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw unusable("interrupted", e);
@@ -171,13 +187,18 @@ public final class StartSnapshotMaker {
     }
 
     /** No sandbox that starts from here may list the warm-up as its own process. */
-    private static void awaitForgotten(Vm vm) throws InterruptedException {
+    private static void awaitForgotten(Vm vm) {
         long end = System.nanoTime() + WARM_UP_TIMEOUT.toNanos();
-        while (!vm.guest().processes().isEmpty()) {
-            if (System.nanoTime() > end) {
-                throw unusable("its first command is not forgotten", null);
+        try {
+            while (!vm.guest().processes().isEmpty()) {
+                if (System.nanoTime() > end) {
+                    throw unusable("its first command is not forgotten", null);
+                }
+                Pause.of(LOOK_EVERY);
             }
-            Pause.of(LOOK_EVERY);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unusable("interrupted", e);
         }
     }
 
