@@ -39,6 +39,9 @@ public final class Supervisor {
     /** A service that failed this often before it was ever ready makes `up` give up waiting. */
     private static final int START_FAILURES_MAX = 3;
 
+    /** How long a stop that has to adopt first waits for what would let it pause sessions. */
+    private static final Duration DOWN_WAIT = Duration.ofSeconds(90);
+
     private static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
     private final Platform platform;
@@ -148,11 +151,12 @@ public final class Supervisor {
     private boolean awaitAll(boolean giveUp) throws InterruptedException {
         List<Watch> waiting = new ArrayList<>(watches.values());
         boolean told = false;
+        long deadline = System.nanoTime() + DOWN_WAIT.toNanos();
         while (!waiting.isEmpty()) {
             if (stopping) {
                 return false;
             }
-            if (told && giveUp) {
+            if (giveUp && (told || System.nanoTime() > deadline)) {
                 return false;
             }
             if (waiting.getFirst().awaitReady(LOOK_EVERY)) {
