@@ -140,6 +140,22 @@ life() {
     gate life verification/life.sh
 }
 
+# What only the tests need; a user without root is told by the tests that skip.
+test_tools() {
+    local missing=() tool
+    for tool in busybox:busybox-static shellcheck:shellcheck docker-compose:docker-compose \
+        jq:jq curl:curl; do
+        command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+    done
+    ((${#missing[@]})) || return 0
+    echo "installing ${missing[*]}"
+    { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
+        --no-install-recommends "${missing[@]}"; } >"$logs/apt.log" 2>&1
+}
+
+if ((EUID == 0)); then
+    gate tools test_tools
+fi
 if ! $fast && ((EUID == 0)); then
     export SPACE_TEMPLATES="default minimal"
     gate prepare ./space prepare

@@ -24,7 +24,7 @@ final class TestMachine implements AutoCloseable {
     private final BufferedReader answers;
     final SocketChannel agent;
 
-    /** Starts QEMU on the directory's ram, disk, vmlinux and initrd. */
+    /** Starts QEMU on the directory's ram, disk, vmlinux, initrd and the bundle's firmware. */
     static TestMachine start(Path directory, boolean incoming)
             throws IOException, InterruptedException {
         var log = directory.resolve("qemu.log").toFile();
@@ -61,7 +61,7 @@ final class TestMachine implements AutoCloseable {
                 qemu-system-x86_64 -M microvm,memory-backend=ram0,pit=off,pic=off
                 -accel tcg,thread=multi,tb-size=128 -cpu max -smp 1 -m 256
                 -object memory-backend-file,id=ram0,size=256M,mem-path=DIR/ram,share=on
-                -nodefaults -no-user-config -display none -no-reboot
+                -nodefaults -no-user-config -display none -no-reboot -L DIR/firmware
                 -chardev file,id=ser,path=DIR/console -serial chardev:ser
                 -qmp unix:DIR/qmp,server=on,wait=off -global virtio-mmio.force-legacy=false
                 -device virtio-serial-device,id=vs
