@@ -192,7 +192,7 @@ final class Census {
     }
 
     private static long entries(Path directory) throws IOException {
-        try (Stream<Path> all = Files.walk(directory, 2)) {
+        try (Stream<Path> all = Files.walk(directory, 1)) {
             return all.count();
         }
     }

@@ -218,9 +218,10 @@ final class KillsIT {
         rest.command(session, "pause").demand();
         rest.command(session, "resume").demand();
         Set<String> snapshots = snapshots(session);
+        String digest = rest.session(session).path("templateDigest").asText();
         try (LateCalls late = LateCalls.to(platform)) {
             for (JsonNode operation : rest.list("/v1/sessions/" + session + "/operations")) {
-                late.send(operation);
+                late.send(operation, digest);
             }
         }
         JsonNode now = rest.session(session);
@@ -232,7 +233,7 @@ final class KillsIT {
         rest.destroy(session);
         try (LateCalls late = LateCalls.to(platform)) {
             for (JsonNode operation : operations) {
-                late.send(operation);
+                late.send(operation, digest);
             }
         }
         // That a destroyed session stays so is what bystanderIsUnharmed looks for.

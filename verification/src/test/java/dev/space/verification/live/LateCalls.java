@@ -47,7 +47,7 @@ final class LateCalls implements AutoCloseable {
                         channels.to("127.0.0.1:" + platform.port("node-api"))));
     }
 
-    void send(JsonNode operation) {
+    void send(JsonNode operation, String templateDigest) {
         StepRef ref =
                 StepRef.newBuilder()
                         .setSessionId(operation.path("session").asText())
@@ -63,6 +63,7 @@ final class LateCalls implements AutoCloseable {
                         call.startSandbox(
                                 StartSandboxRequest.newBuilder()
                                         .setRef(ref)
+                                        .setTemplateDigest(templateDigest)
                                         .setSize(Platform.SIZE)
                                         .build());
                 case "PAUSE" ->
