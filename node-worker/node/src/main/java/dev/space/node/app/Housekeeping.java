@@ -21,6 +21,7 @@ final class Housekeeping implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
     private static final Duration SYNC = Duration.ofMillis(300);
     private static final Duration ACTIVITY = Duration.ofSeconds(15);
+    private static final Duration OWED_ENDS = Duration.ofSeconds(2);
     private static final Duration SWEEP = Duration.ofHours(1);
 
     private final SandboxManager manager;
@@ -38,6 +39,7 @@ final class Housekeeping implements AutoCloseable {
     void start() {
         every(SYNC, outbox::flush);
         every(ACTIVITY, this::tellActivity);
+        every(OWED_ENDS, manager::finishEnds);
         every(SWEEP, manager::sweep);
     }
 

@@ -280,6 +280,16 @@ public final class SandboxManager implements AutoCloseable {
         tombstones.sweep(parts.clock().instant());
     }
 
+    /** For periodic work: ends that failed half-way, for instance while node-manager was away. */
+    public void finishEnds() {
+        for (Session session : sessions.values()) {
+            LiveVm live = session.record().live();
+            if (live != null && live.phase() == LiveVm.Phase.ENDING) {
+                ends.finish(session);
+            }
+        }
+    }
+
     /** Lets go of every VM without ending it: they outlive this process. */
     @Override
     public void close() {

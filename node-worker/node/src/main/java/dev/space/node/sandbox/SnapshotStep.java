@@ -60,7 +60,7 @@ final class SnapshotStep {
                             && live.stop() != null
                             && live.stop().snapshot().equals(snapshot);
             if (oursToEnd) {
-                session.save(ends.end(session));
+                ends.endPublished(session);
             }
             return there.get().taken();
         }
@@ -83,7 +83,7 @@ final class SnapshotStep {
             parts.crash().at("snapshot.copied");
             publish(session, stopping, staged, taken);
             parts.crash().at("snapshot.published");
-            session.save(pause ? ends.end(session) : session.record().withLive(stopping.running()));
+            afterPublish(session, stopping, pause);
             return taken;
         } catch (SimulatedCrash e) {
             throw e;
@@ -101,11 +101,7 @@ final class SnapshotStep {
                     parts.snapshots().find(session.id(), stop.snapshot());
             if (there.isPresent()) {
                 LOG.warn("{} is published although a later step failed", stop.snapshot(), e);
-                if (stop.ends()) {
-                    session.save(ends.end(session));
-                } else {
-                    session.save(session.record().withLive(stopping.running()));
-                }
+                afterPublish(session, stopping, stop.ends());
                 return there.get().taken();
             }
         }
@@ -125,6 +121,14 @@ final class SnapshotStep {
             ends.died(session, stopping, exit);
         }
         throw e;
+    }
+
+    private void afterPublish(Session session, LiveVm stopping, boolean ending) {
+        if (ending) {
+            ends.endPublished(session);
+        } else {
+            session.save(session.record().withLive(stopping.running()));
+        }
     }
 
     /** A VM that dies breaks its connections a little before its end is known. */

@@ -38,6 +38,34 @@ final class VmEnds {
         return session.record().withLive(null);
     }
 
+    /**
+     * After publish the step has succeeded, whatever else fails: a VM that cannot be ended now
+     * stays journaled as ending, never runs again, and {@link #finish} ends it later.
+     */
+    void endPublished(Session session) {
+        try {
+            session.save(end(session));
+        } catch (SimulatedCrash e) {
+            throw e;
+        } catch (RuntimeException e) {
+            LOG.warn("the VM of {} is paused, but its end must wait", session.id(), e);
+        }
+    }
+
+    /** Ends a VM whose end was begun and failed. */
+    void finish(Session session) {
+        session.<Boolean>alone(() -> {
+            LiveVm live = session.record().live();
+            boolean owed =
+                    live != null && live.phase() == LiveVm.Phase.ENDING && !session.isClosed();
+            if (owed) {
+                session.save(end(session));
+                LOG.info("finished the end of the VM of {}", session.id());
+            }
+            return owed;
+        });
+    }
+
     /** Ends what runs in this process's view; the slot's own end is the release. */
     private static void closeVm(Session session) {
         Sandbox sandbox = session.sandbox();

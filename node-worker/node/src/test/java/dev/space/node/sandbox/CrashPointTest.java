@@ -83,6 +83,20 @@ final class CrashPointTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"end.journaled", "end.killed", "end.released"})
+    void aPauseHasSucceededOnceItIsPublished(String where) {
+        node.manager().start(TestNode.start(ref(1, 1, 1, 1), null));
+        node.failAt(where);
+        SnapshotTaken taken = node.manager().pause(take(ref(2, 1, 2, 1), snapshot(1)));
+        assertThat(taken.snapshot()).isEqualTo(snapshot(1));
+        assertThat(node.state()).isEqualTo("STOPPED");
+        node.manager().finishEnds();
+        assertThat(node.state()).isEqualTo("NONE");
+        assertThat(node.machine.count()).isZero();
+        assertThat(node.reports).as("it was ended on purpose").isEmpty();
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"snapshot.journaled", "snapshot.copied", "snapshot.published"})
     void checkpoint(String where) {
         node.manager().start(TestNode.start(ref(1, 1, 1, 1), null));

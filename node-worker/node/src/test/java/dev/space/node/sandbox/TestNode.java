@@ -4,12 +4,14 @@ import com.google.protobuf.ByteString;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.StepRef;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.Ids;
 import dev.space.model.OperationId;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
 import dev.space.model.SnapshotId;
+import dev.space.model.SpaceException;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
@@ -40,6 +42,7 @@ final class TestNode {
     int slots = 4;
     long memoryBytes = 8L << 30;
     private @Nullable String crashAt;
+    private @Nullable String failAt;
     private SandboxManager manager;
     private SnapshotStore snapshots;
 
@@ -78,10 +81,19 @@ final class TestNode {
             crashAt = null;
             throw new SimulatedCrash(where);
         }
+        if (where.equals(failAt)) {
+            failAt = null;
+            throw new SpaceException(ErrorCode.ENGINE_FAILED, "failure made at " + where);
+        }
     }
 
     void crashAt(String where) {
         crashAt = where;
+    }
+
+    /** An ordinary failure there, once; the process lives on. */
+    void failAt(String where) {
+        failAt = where;
     }
 
     boolean crashed() {
