@@ -58,6 +58,19 @@ public final class FakeNode implements NodeActivities {
         reachable = yes;
     }
 
+    /** The machine is off for good: its VMs and the orders that are under way are gone. */
+    public void off() {
+        synchronized (this) {
+            reachable = false;
+            sessions.values().forEach(s -> s.vm = null);
+        }
+        calls.dropLate();
+    }
+
+    public synchronized boolean reachable() {
+        return reachable;
+    }
+
     public synchronized @Nullable Vm vm(SessionId session) {
         Session s = sessions.get(session);
         return s == null ? null : s.vm;

@@ -10,6 +10,7 @@ import dev.space.contract.control.MoveAnswer;
 import dev.space.contract.control.MoveOperation;
 import dev.space.contract.control.RecordSnapshots;
 import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.InFlight;
 import dev.space.contract.session.Reason;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
@@ -22,6 +23,7 @@ import dev.space.model.OperationState;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -64,6 +66,7 @@ public final class FakeStore implements ControlActivities {
         public String detail = "";
         public long number;
         public long epoch;
+        private long acceptedAtMillis;
         private @Nullable String node;
         private final Map<Long, MoveAnswer> moves = new LinkedHashMap<>();
 
@@ -281,6 +284,7 @@ public final class FakeStore implements ControlActivities {
         operation.kind = r.kind();
         operation.state = OperationState.ACCEPTED;
         operation.number = row.number;
+        operation.acceptedAtMillis = r.reason().atMillis();
         operation.epoch = row.epoch;
         ErrorCode error = null;
         if (r.place()) {
@@ -408,10 +412,32 @@ public final class FakeStore implements ControlActivities {
         }
     }
 
-    private static SessionRecord record(Session row) {
+    private @Nullable InFlight inFlight(Session row) {
+        for (Map.Entry<OperationId, Operation> entry : operations.entrySet()) {
+            Operation o = entry.getValue();
+            boolean open = o.state == OperationState.ACCEPTED && o.number == row.number;
+            OperationKind kind = o.kind;
+            if (open && kind != null && row.equals(sessions.get(o.session))) {
+                return new InFlight(
+                        entry.getKey(),
+                        kind,
+                        o.number,
+                        o.epoch,
+                        row.highestAttempt,
+                        "",
+                        o.acceptedAtMillis);
+            }
+        }
+        return null;
+    }
+
+    private SessionRecord record(Session row) {
         SessionRecord record = SessionRecord.fresh(row.deadline, row.reason);
         for (SnapshotRef snapshot : row.snapshots) {
-            record = record.withSnapshot(snapshot);
+            record =
+                    snapshot.kind() == SnapshotKind.DISK
+                            ? record.withPreserved(snapshot)
+                            : record.withSnapshot(snapshot);
         }
         for (String node : row.nodes) {
             record = record.withNode(node);
@@ -425,10 +451,10 @@ public final class FakeStore implements ControlActivities {
                 false,
                 row.vm,
                 record.newest(),
-                null,
+                record.preserved(),
                 row.deadline,
                 List.of(),
-                null,
+                inFlight(row),
                 row.reason,
                 List.of());
     }

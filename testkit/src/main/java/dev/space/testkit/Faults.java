@@ -25,8 +25,13 @@ public final class Faults {
         /** It arrives twice; the second answer counts. */
         DOUBLED,
         /** Nobody answers, and it arrives after a later call did. */
-        LATE
+        LATE,
+        /** It is held until its caller gave up, and then arrives; only by a script. */
+        HANGS
     }
+
+    private static final List<Fault> DRAWN =
+            List.of(Fault.REFUSED, Fault.CALL_LOST, Fault.ANSWER_LOST, Fault.DOUBLED, Fault.LATE);
 
     private final Map<String, Deque<Fault>> scripted = new HashMap<>();
     private final List<Call> log = new java.util.ArrayList<>();
@@ -71,6 +76,12 @@ public final class Faults {
         return log.stream().filter(c -> c.step().equals(step)).count();
     }
 
+    /** From now on nothing goes wrong but what is scripted after this. */
+    public synchronized void calm() {
+        left = 0;
+        scripted.clear();
+    }
+
     private Fault draw(String step) {
         Deque<Fault> script = scripted.get(step);
         if (script != null && !script.isEmpty()) {
@@ -78,8 +89,7 @@ public final class Faults {
         }
         if (left > 0 && random.nextInt(4) == 0) {
             left--;
-            Fault[] all = Fault.values();
-            return all[1 + random.nextInt(all.length - 1)];
+            return DRAWN.get(random.nextInt(DRAWN.size()));
         }
         return Fault.NONE;
     }

@@ -4,6 +4,7 @@ import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.testkit.Faults.Fault;
 import io.temporal.failure.ApplicationFailure;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Supplier;
@@ -12,10 +13,13 @@ import org.jspecify.annotations.Nullable;
 /** Carries calls to a fake and lets the faults happen to them. */
 final class FaultyCalls {
 
+    private static final Duration HANGS_MAX = Duration.ofMinutes(1);
+
     private final String at;
     private final Faults faults;
     private final ErrorCode refusal;
     private final Deque<Runnable> late = new ArrayDeque<>();
+    private long deliveries;
 
     FaultyCalls(String at, Faults faults, ErrorCode refusal) {
         this.at = at;
@@ -45,8 +49,13 @@ final class FaultyCalls {
                             }
                             throw lost();
                         }
+                        case HANGS -> {
+                            awaitDelivery();
+                            swallow(effect);
+                            throw lost();
+                        }
                     };
-            deliverLate();
+            arrive();
             return answer;
         } catch (SpaceException e) {
             throw failure(e.code(), String.valueOf(e.getMessage()));
@@ -55,6 +64,14 @@ final class FaultyCalls {
 
     /** The delayed calls arrive now, whatever they find. */
     void deliverLate() {
+        synchronized (late) {
+            deliveries++;
+            late.notifyAll();
+        }
+        arrive();
+    }
+
+    private void arrive() {
         while (true) {
             Runnable next;
             synchronized (late) {
@@ -64,6 +81,28 @@ final class FaultyCalls {
                 return;
             }
             next.run();
+        }
+    }
+
+    /** Ends with the next delivery, when its caller is cancelled, or after a long time. */
+    private void awaitDelivery() {
+        long until = System.nanoTime() + HANGS_MAX.toNanos();
+        synchronized (late) {
+            long seen = deliveries;
+            try {
+                while (seen == deliveries && System.nanoTime() < until) {
+                    late.wait(HANGS_MAX.toMillis());
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Those that are delayed never arrive. */
+    void dropLate() {
+        synchronized (late) {
+            late.clear();
         }
     }
 

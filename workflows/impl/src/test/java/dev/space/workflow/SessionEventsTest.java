@@ -207,17 +207,11 @@ final class SessionEventsTest {
     }
 
     private void awaitOperation(OperationKind kind, OperationState state) {
-        try {
-            assertThat(
-                            world.store.awaitThat(
-                                    () ->
-                                            world.store.operations(session.id).stream()
-                                                    .anyMatch(o -> is(o, kind, state)),
-                                    World.PATIENCE))
-                    .isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        assertThat(
+                        world.awaitThat(() ->
+                                world.store.operations(session.id).stream()
+                                        .anyMatch(o -> is(o, kind, state))))
+                .isTrue();
     }
 
     private static boolean is(FakeStore.Operation row, OperationKind kind, OperationState state) {

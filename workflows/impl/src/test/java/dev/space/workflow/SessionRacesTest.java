@@ -186,19 +186,6 @@ final class SessionRacesTest {
     }
 
     @Test
-    void aSessionWithoutItsWorkflowGoesOnFromItsRow() {
-        session.create();
-        session.run(Command.PAUSE);
-        session.stub().terminate("by an operator");
-        World.Session again = session.restored(SessionState.PAUSED);
-        // another id, as the test driver starts workflows with REJECT_DUPLICATE
-        World.Session copy = world.new Session().restored(SessionState.FAILED);
-        copy.destroy();
-        copy.awaitState(SessionState.DESTROYED);
-        assertThat(again.row().snapshots).hasSize(1);
-    }
-
-    @Test
     void manyCommandsContinueAsNewAndKeepTheRecord() {
         session.create();
         String firstRun = session.stub().describe().getExecution().getRunId();
@@ -227,25 +214,10 @@ final class SessionRacesTest {
     }
 
     private void awaitState(OperationId operation, OperationState state) {
-        try {
-            assertThat(
-                            world.store.awaitThat(
-                                    () -> world.store.operation(operation).state == state,
-                                    World.PATIENCE))
-                    .isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        assertThat(world.awaitThat(() -> world.store.operation(operation).state == state)).isTrue();
     }
 
     private void awaitCalls(String step, long count) {
-        try {
-            assertThat(
-                            world.store.awaitThat(
-                                    () -> world.faults.count(step) >= count, World.PATIENCE))
-                    .isTrue();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        assertThat(world.awaitThat(() -> world.faults.count(step) >= count)).isTrue();
     }
 }

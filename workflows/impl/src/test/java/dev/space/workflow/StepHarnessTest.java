@@ -15,6 +15,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -26,13 +28,39 @@ import org.junit.jupiter.api.TestFactory;
  */
 final class StepHarnessTest {
 
+    /** The test server grows with its workflows: after so many cases a new one is taken. */
+    private static final int CASES_OF_A_WORLD = 40;
+
+    private static @Nullable World shared;
+    private static int cases;
+
+    private static World world() {
+        World world = shared;
+        if (world == null || cases++ % CASES_OF_A_WORLD == 0) {
+            close();
+            world = World.calm();
+            shared = world;
+        }
+        world.faults.calm(); // whatever the case before it left
+        return world;
+    }
+
+    @AfterAll
+    static void close() {
+        World world = shared;
+        if (world != null) {
+            world.close();
+            shared = null;
+        }
+    }
+
     @TestFactory
     Stream<DynamicTest> everyCallOfEveryOperationWithEveryFault() {
         List<DynamicTest> tests = new ArrayList<>();
         for (OperationKind kind : LifecycleTable.AVAILABLE.stream().sorted().toList()) {
             for (String step : callsOf(kind)) {
                 Arrays.stream(Fault.values())
-                        .filter(f -> f != Fault.NONE)
+                        .filter(f -> f != Fault.NONE && f != Fault.HANGS)
                         .forEach(fault ->
                                 tests.add(
                                         DynamicTest.dynamicTest(
@@ -45,59 +73,72 @@ final class StepHarnessTest {
 
     @TestFactory
     Stream<DynamicTest> everyUndoRunTwice() {
-        return Stream.of(OperationKind.CREATE, OperationKind.RESUME, OperationKind.RECOVER)
+        return Stream.of(
+                        OperationKind.CREATE,
+                        OperationKind.RESUME,
+                        OperationKind.CHECKPOINT,
+                        OperationKind.RECOVER)
                 .map(kind ->
                         DynamicTest.dynamicTest(
-                                kind + ", its start refused and its undo doubled",
+                                kind + ", its step refused and its undo doubled",
                                 () -> checkUndo(kind)));
     }
 
     private static Set<String> callsOf(OperationKind kind) {
-        try (World world = World.calm()) {
-            World.Session session = world.new Session();
-            prepare(session, kind);
-            int before = world.faults.calls().size();
-            carryOut(session, kind);
-            Set<String> steps = new LinkedHashSet<>();
-            List<Call> calls = world.faults.calls();
-            calls.subList(before, calls.size()).forEach(c -> steps.add(c.step()));
-            assertThat(steps).as("calls of " + kind).hasSizeGreaterThanOrEqualTo(3);
-            return steps;
-        }
+        World world = world();
+        World.Session session = world.new Session();
+        prepare(session, kind);
+        int before = world.faults.calls().size();
+        carryOut(session, kind);
+        Set<String> steps = new LinkedHashSet<>();
+        List<Call> calls = world.faults.calls();
+        calls.subList(before, calls.size()).forEach(c -> steps.add(c.step()));
+        assertThat(steps).as("calls of " + kind).hasSizeGreaterThanOrEqualTo(3);
+        destroyed(world, session);
+        return steps;
     }
 
     private static void check(OperationKind kind, String step, Fault fault) {
-        try (World world = World.calm()) {
-            World.Session session = world.new Session();
-            prepare(session, kind);
-            world.faults.script(step, fault);
-            carryOut(session, kind);
-            world.nodes().forEach(FakeNode::deliverLate);
-            consistent(world, session);
-            destroyed(world, session);
-        }
+        World world = world();
+        World.Session session = world.new Session();
+        prepare(session, kind);
+        world.faults.script(step, fault);
+        carryOut(session, kind);
+        world.nodes().forEach(FakeNode::deliverLate);
+        consistent(world, session);
+        destroyed(world, session);
     }
 
     private static void checkUndo(OperationKind kind) {
-        try (World world = World.calm()) {
-            World.Session session = world.new Session();
-            prepare(session, kind);
-            Fault[] refused = new Fault[8];
-            Arrays.fill(refused, Fault.REFUSED);
-            world.faults.script("start", refused);
-            world.faults.script("release", Fault.DOUBLED, Fault.DOUBLED);
-            world.faults.script("end", Fault.DOUBLED);
-            carryOut(session, kind);
-            consistent(world, session);
-            assertThat(session.row().state)
-                    .isEqualTo(
-                            switch (kind) {
-                                case CREATE -> SessionState.DESTROYED;
-                                case RESUME -> SessionState.PAUSED;
-                                default -> SessionState.FAILED;
-                            });
-            destroyed(world, session);
-        }
+        World world = world();
+        World.Session session = world.new Session();
+        prepare(session, kind);
+        Fault[] refused = new Fault[8];
+        Arrays.fill(refused, Fault.REFUSED);
+        world.faults.script("start", refused);
+        world.faults.script("checkpoint", Fault.REFUSED);
+        String undo =
+                switch (kind) {
+                    case CREATE -> "release";
+                    case CHECKPOINT -> "delete snapshot";
+                    default -> "end";
+                };
+        world.faults.script(undo, Fault.DOUBLED, Fault.DOUBLED);
+        int before = world.faults.calls().size();
+        carryOut(session, kind);
+        List<Call> calls = world.faults.calls();
+        assertThat(calls.subList(before, calls.size()))
+                .anyMatch(c -> c.step().equals(undo) && c.fault() == Fault.DOUBLED);
+        consistent(world, session);
+        assertThat(session.row().state)
+                .isEqualTo(
+                        switch (kind) {
+                            case CREATE -> SessionState.DESTROYED;
+                            case RESUME -> SessionState.PAUSED;
+                            case CHECKPOINT -> SessionState.RUNNING;
+                            default -> SessionState.FAILED;
+                        });
+        destroyed(world, session);
     }
 
     private static void prepare(World.Session session, OperationKind kind) {
@@ -133,7 +174,10 @@ final class StepHarnessTest {
     /** What runs is what the row says, once, and what is listed is there. */
     private static void consistent(World world, World.Session session) {
         List<FakeNode.Vm> running =
-                world.nodes().stream().flatMap(n -> n.running().stream()).toList();
+                world.nodes().stream()
+                        .flatMap(n -> n.running().stream())
+                        .filter(vm -> vm.session().equals(session.id))
+                        .toList();
         if (session.row().state == SessionState.RUNNING) {
             assertThat(running).hasSize(1);
             assertThat(running.getFirst().start()).isEqualTo(session.row().vm);

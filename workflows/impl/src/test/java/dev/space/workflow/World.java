@@ -30,6 +30,7 @@ import dev.space.testkit.FakeNode;
 import dev.space.testkit.FakeStore;
 import dev.space.testkit.Faults;
 import io.temporal.api.enums.v1.IndexedValueType;
+import io.temporal.api.enums.v1.WorkflowExecutionStatus;
 import io.temporal.api.enums.v1.WorkflowIdConflictPolicy;
 import io.temporal.api.enums.v1.WorkflowIdReusePolicy;
 import io.temporal.client.UpdateOptions;
@@ -39,14 +40,19 @@ import io.temporal.client.WorkflowOptions;
 import io.temporal.client.WorkflowStub;
 import io.temporal.client.WorkflowUpdateHandle;
 import io.temporal.client.WorkflowUpdateStage;
+import io.temporal.common.WorkflowExecutionHistory;
 import io.temporal.testing.TestEnvironmentOptions;
 import io.temporal.testing.TestWorkflowEnvironment;
+import io.temporal.worker.WorkerFactory;
 import io.temporal.worker.WorkerFactoryOptions;
+import io.temporal.worker.WorkerOptions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A test server, two fake nodes, a fake store, and a driver that does what the API does. */
@@ -54,6 +60,20 @@ final class World implements AutoCloseable {
 
     /** How long a test waits for something that must happen; never reached by a passing test. */
     static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    /** Far over the second that Temporal grants: class loading alone can take it under load. */
+    private static final Duration DEADLOCK = Duration.ofSeconds(30);
+
+    /** After this a workflow task goes to another worker than the one that has the history. */
+    private static final Duration STICKY = Duration.ofSeconds(1);
+
+    /** A workflow task of a worker that died is given out again after this. */
+    private static final Duration TASK = Duration.ofSeconds(2);
+
+    /** How long a condition may take by itself before timers are skipped, and how far. */
+    private static final Duration GLANCE = Duration.ofMillis(50);
+
+    private static final Duration SKIP = Duration.ofMillis(500);
 
     static final String FIRST = "n1";
     static final String SECOND = "n2";
@@ -63,6 +83,9 @@ final class World implements AutoCloseable {
     final TestWorkflowEnvironment server;
     private final Map<String, FakeNode> nodes = new LinkedHashMap<>();
     private final Random random;
+    private final boolean sticky;
+    private WorkerFactory workers;
+    private WorkerFactory nodeWorkers;
 
     World(Faults faults, long seed, boolean sticky) {
         this.faults = faults;
@@ -71,21 +94,79 @@ final class World implements AutoCloseable {
         for (String id : List.of(FIRST, SECOND)) {
             nodes.put(id, new FakeNode(id, faults));
         }
+        this.sticky = sticky;
         TestEnvironmentOptions.Builder options = TestEnvironmentOptions.newBuilder();
         SessionAttributes.ALL.forEach(a ->
                 options.registerSearchAttribute(
                         a.getName(), IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD));
-        if (!sticky) {
-            options.setWorkerFactoryOptions(
-                    WorkerFactoryOptions.newBuilder().setWorkflowCacheSize(0).build());
-        }
         server = TestWorkflowEnvironment.newInstance(options.build());
-        var control = server.newWorker(TaskQueues.CONTROL);
+        workers = startWorkers();
+        nodeWorkers = startNodeWorkers();
+    }
+
+    private WorkerFactory startWorkers() {
+        WorkerFactory made =
+                WorkerFactory.newInstance(
+                        server.getWorkflowClient(),
+                        WorkerFactoryOptions.newBuilder()
+                                .setWorkflowCacheSize(sticky ? 100 : 0)
+                                .build());
+        var control = made.newWorker(TaskQueues.CONTROL, workerOptions());
         control.registerWorkflowImplementationTypes(SessionWorkflowImpl.class);
         control.registerActivitiesImplementations(store, new FakeDirectNodes(nodes.values()));
+        made.start();
+        return made;
+    }
+
+    private WorkerFactory startNodeWorkers() {
+        WorkerFactory made = WorkerFactory.newInstance(server.getWorkflowClient());
         nodes.forEach((id, node) ->
-                server.newWorker(TaskQueues.node(id)).registerActivitiesImplementations(node));
-        server.start();
+                made.newWorker(TaskQueues.node(id), workerOptions())
+                        .registerActivitiesImplementations(node));
+        made.start();
+        return made;
+    }
+
+    /** Nobody takes what is sent to the nodes' queues: Temporal itself has to time out. */
+    void stopNodeWorkers() {
+        nodeWorkers.shutdownNow();
+        nodeWorkers.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    void restartNodeWorkers() {
+        nodeWorkers = startNodeWorkers();
+    }
+
+    /** A loaded machine must not look like a workflow that hangs. */
+    static WorkerOptions workerOptions() {
+        return WorkerOptions.newBuilder()
+                .setDefaultDeadlockDetectionTimeout(DEADLOCK.toMillis())
+                .setStickyQueueScheduleToStartTimeout(STICKY)
+                .setMaxConcurrentWorkflowTaskPollers(2)
+                .setMaxConcurrentActivityTaskPollers(2)
+                .build();
+    }
+
+    /** The workers' process dies and another takes its place. */
+    void crashWorkers() {
+        workers.shutdownNow();
+        workers = startWorkers();
+    }
+
+    /** Waits until the condition on the rows holds; the timers that run meanwhile are skipped. */
+    boolean awaitThat(Supplier<Boolean> condition) {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        try {
+            while (!store.awaitThat(condition, GLANCE)) {
+                if (System.nanoTime() > until) {
+                    return false;
+                }
+                server.sleep(SKIP);
+            }
+            return true;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     static World calm() {
@@ -109,6 +190,9 @@ final class World implements AutoCloseable {
         private @Nullable PolicyAction idle;
         private @Nullable RecoveryPolicy recovery;
         private boolean restored;
+        private Duration taskTimeout = Duration.ofSeconds(10);
+        private WorkflowIdReusePolicy reuse =
+                WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE;
 
         Session() {
             store.insertSession(id);
@@ -130,6 +214,12 @@ final class World implements AutoCloseable {
             return this;
         }
 
+        /** The workers will crash: their workflow tasks are given out again soon. */
+        Session crashing() {
+            taskTimeout = TASK;
+            return this;
+        }
+
         /** The workflow of a session that is in this state already. */
         Session restored(SessionState state) {
             restored = true;
@@ -137,9 +227,17 @@ final class World implements AutoCloseable {
             return this;
         }
 
-        /** Starts the workflow without an Update, as the reconciler does. */
+        /** Starts the workflow without an Update. */
         void begin() {
             WorkflowClient.start(workflow()::run, start());
+        }
+
+        /** An operator terminates the workflow; the reconciler starts it again from the row. */
+        void terminateAndRevive() {
+            stub().terminate("by an operator");
+            restored = true; // (rule 13: the only start that may duplicate)
+            reuse = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE;
+            begin();
         }
 
         FakeStore.Session row() {
@@ -190,27 +288,42 @@ final class World implements AutoCloseable {
         }
 
         OperationState await(OperationId operation) {
-            try {
-                return store.awaitEnd(operation, PATIENCE);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            awaitThat(() -> store.operation(operation).state.ended());
+            return store.operation(operation).state;
         }
 
         /** Waits until the row is in this state and no operation is open. */
         void awaitState(SessionState state) {
-            try {
-                boolean reached =
-                        store.awaitThat(
-                                () ->
-                                        row().state == state
-                                                && store.operations(id).stream()
-                                                        .allMatch(o -> o.state.ended()),
-                                PATIENCE);
-                assertThat(reached).as("row is %s, not %s", row().state, state).isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            boolean reached = awaitThat(() -> row().state == state && quiet());
+            assertThat(reached).as("row is %s, not %s", row().state, state).isTrue();
+        }
+
+        /** Sends a command without waiting for more than that the workflow has it. */
+        void send(OperationId operation, Command command) {
+            stub().startUpdate(
+                            options("submit", operation, WorkflowUpdateStage.ACCEPTED),
+                            SubmitCommand.of(operation, command));
+        }
+
+        List<OperationKind> open() {
+            return store.operations(id).stream()
+                    .filter(o -> !o.state.ended())
+                    .map(o -> o.kind)
+                    .toList();
+        }
+
+        boolean completed() {
+            return stub().describe().getStatus()
+                    == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+        }
+
+        WorkflowExecutionHistory history() {
+            return server.getWorkflowClient().fetchHistory(id.value());
+        }
+
+        /** No operation is open. */
+        boolean quiet() {
+            return store.operations(id).stream().allMatch(o -> o.state.ended());
         }
 
         /** The VM ends by itself and the node reports it. */
@@ -223,19 +336,12 @@ final class World implements AutoCloseable {
 
         /** Waits until an automatic RECOVER has ended, either way. */
         void awaitRecovered() {
-            try {
-                boolean ended =
-                        store.awaitThat(
-                                () ->
-                                        store.operations(id).stream()
-                                                .anyMatch(o ->
-                                                        o.kind == OperationKind.RECOVER
-                                                                && o.state.ended()),
-                                PATIENCE);
-                assertThat(ended).as("a RECOVER has ended").isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            boolean ended =
+                    awaitThat(() ->
+                            store.operations(id).stream()
+                                    .anyMatch(o ->
+                                            o.kind == OperationKind.RECOVER && o.state.ended()));
+            assertThat(ended).as("a RECOVER has ended").isTrue();
         }
 
         void report(Fence start) {
@@ -261,9 +367,8 @@ final class World implements AutoCloseable {
                             WorkflowOptions.newBuilder()
                                     .setWorkflowId(id.value())
                                     .setTaskQueue(TaskQueues.CONTROL)
-                                    .setWorkflowIdReusePolicy(
-                                            WorkflowIdReusePolicy
-                                                    .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+                                    .setWorkflowTaskTimeout(taskTimeout)
+                                    .setWorkflowIdReusePolicy(reuse)
                                     .setWorkflowIdConflictPolicy(
                                             WorkflowIdConflictPolicy
                                                     .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
@@ -282,10 +387,15 @@ final class World implements AutoCloseable {
         }
 
         private UpdateOptions<CommandAnswer> options(String update, OperationId operation) {
+            return options(update, operation, WorkflowUpdateStage.COMPLETED);
+        }
+
+        private UpdateOptions<CommandAnswer> options(
+                String update, OperationId operation, WorkflowUpdateStage stage) {
             return UpdateOptions.newBuilder(CommandAnswer.class)
                     .setUpdateName(update)
                     .setUpdateId(operation.value())
-                    .setWaitForStage(WorkflowUpdateStage.COMPLETED)
+                    .setWaitForStage(stage)
                     .build();
         }
 
@@ -331,6 +441,8 @@ final class World implements AutoCloseable {
 
     @Override
     public void close() {
+        workers.shutdownNow();
+        nodeWorkers.shutdownNow();
         server.close();
     }
 }
