@@ -1,6 +1,7 @@
 package dev.space.workflow;
 
 import dev.space.contract.session.CommandAnswer;
+import dev.space.contract.session.InFlight;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
@@ -17,10 +18,19 @@ final class Operation {
     /** Why an operation starts nothing and only writes that the session failed. */
     record GiveUp(ErrorCode code, String detail) {}
 
+    /** Places that one run can take at once, without any waiting. */
+    private static final int PLACES_OF_A_BURST = 1_000;
+
+    /** After its first burst a run takes less than one place in this time. */
+    private static final int PLACE_MILLIS = 100;
+
     final Request request;
     final OperationKind kind;
     final @Nullable OperationId supersedes;
     final @Nullable GiveUp giveUp;
+
+    /** Set when an earlier run of the workflow began it: what that run knew of it. */
+    final @Nullable InFlight begun;
 
     /** Completed when the row accepted or refused it. */
     final CompletablePromise<CommandAnswer> accepted = Workflow.newPromise();
@@ -45,6 +55,32 @@ final class Operation {
         this.kind = kind;
         this.supersedes = supersedes;
         this.giveUp = giveUp;
+        this.begun = null;
+    }
+
+    private Operation(Request request, InFlight begun) {
+        this.request = request;
+        this.kind = begun.kind();
+        this.supersedes = null;
+        this.giveUp = null;
+        this.begun = begun;
+    }
+
+    /** The operation that the row has in flight while no workflow of the session runs. */
+    static Operation goingOn(Request request, InFlight begun) {
+        return new Operation(request, begun);
+    }
+
+    /**
+     * The place before its first step. A run that goes on does not know how far the one before it
+     * came, but no run takes places faster than time passes.
+     */
+    int placeBefore(long now) {
+        if (begun == null) {
+            return 0;
+        }
+        long passed = Math.max(0, now - begun.acceptedAtMillis()) / PLACE_MILLIS;
+        return PLACES_OF_A_BURST + (int) Math.min(passed, Integer.MAX_VALUE / 2);
     }
 
     /** Ends what runs without any undo: DESTROY fences it. */

@@ -6,7 +6,7 @@ import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SessionStart;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Fence;
-import dev.space.model.Ids;
+import dev.space.model.OperationId;
 import dev.space.model.SnapshotId;
 import io.temporal.workflow.Workflow;
 import java.util.ArrayList;
@@ -47,6 +47,7 @@ final class OperationContext {
         this.holder = holder;
         this.vm = holder.record().vm();
         this.calls = new StepCalls(this);
+        this.place = operation.placeBefore(Workflow.currentTimeMillis());
     }
 
     SessionRecord record() {
@@ -119,16 +120,25 @@ final class OperationContext {
         return node;
     }
 
-    /** One snapshot id for the whole operation, so that every attempt makes the same. */
+    /**
+     * One snapshot id for the whole operation, so that every attempt makes the same; it follows
+     * from the operation's, so that another run of the workflow makes it too.
+     */
     SnapshotId snapshotId() {
         SnapshotId known = snapshot;
         if (known == null) {
-            byte[] random = new byte[Ids.RANDOM_BYTES];
-            Workflow.newRandom().nextBytes(random);
-            known = new SnapshotId(Ids.text(SnapshotId.PREFIX, random));
+            known = newSnapshotId();
             snapshot = known;
         }
         return known;
+    }
+
+    private SnapshotId newSnapshotId() {
+        // Once the id was random. Activity ids count such draws, so that without this one no
+        // history from before would replay; getVersion would yield here and reorder its commands.
+        var _ = Workflow.newRandom();
+        String id = operation.request.operation().value();
+        return new SnapshotId(SnapshotId.PREFIX + id.substring(OperationId.PREFIX.length()));
     }
 
     @Nullable Fence vm() {

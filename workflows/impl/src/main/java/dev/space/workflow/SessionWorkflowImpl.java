@@ -5,6 +5,7 @@ import dev.space.contract.control.ControlActivities.LoadedSession;
 import dev.space.contract.session.CommandAnswer;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.InFlight;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.Reason;
 import dev.space.contract.session.SessionRecord;
@@ -78,7 +79,7 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     @Override
     public void run(SessionStart start) {
         if (start.restored()) {
-            reload();
+            goOn();
             ready = true;
         }
         while (record.state() != SessionState.DESTROYED) {
@@ -158,7 +159,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
 
     private void carryOut(Operation operation) {
         AcceptAnswer answer = runner.accept(operation);
-        if (answer.accepted() && answer.number() <= record.number()) {
+        boolean known = answer.accepted() && answer.number() <= record.number();
+        if (known && operation.begun == null) {
             // it ended long ago and was sent again after its answer was forgotten
             desk.notAccepted(operation, ErrorCode.STALE_FENCE, "the operation has ended already");
             return;
@@ -209,15 +211,40 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     }
 
     private void reload() {
-        LoadedSession loaded =
-                StepCalls.database(() -> Calls.control().loadSession(session.session()));
+        LoadedSession loaded = load();
+        if (loaded != null) {
+            record = loaded.record().withoutInFlight();
+            if (record.state() != SessionState.DESTROYED) {
+                destroyOn(loaded.tombstone());
+            }
+        }
+    }
+
+    /** Without the run before it: the row has the state, and perhaps an operation in flight. */
+    private void goOn() {
+        LoadedSession loaded = load();
         if (loaded == null) {
             return;
         }
-        record = loaded.record();
-        if (record.state() != SessionState.DESTROYED) {
-            destroyOn(loaded.tombstone());
+        record = loaded.record().withoutInFlight();
+        InFlight begun = loaded.record().inFlight();
+        OperationId tombstone = loaded.tombstone();
+        if (begun != null && (tombstone == null || tombstone.equals(begun.operation()))) {
+            if (begun.kind() == OperationKind.RECOVER) { // its VM is not to be heard of again
+                record = record.withState(record.state(), null, record.reason());
+            }
+            Reason reason = new Reason(record.reason().code(), "", now());
+            desk.begin(
+                    Operation.goingOn(
+                            new Request(begun.operation(), null, null, false, false, reason),
+                            begun));
+        } else if (record.state() != SessionState.DESTROYED) {
+            destroyOn(tombstone);
         }
+    }
+
+    private @Nullable LoadedSession load() {
+        return StepCalls.database(() -> Calls.control().loadSession(session.session()));
     }
 
     /** A tombstone is an order: the workflow that meets one runs DESTROY and nothing else. */

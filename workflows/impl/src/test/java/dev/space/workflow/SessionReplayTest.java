@@ -6,7 +6,9 @@ import dev.space.model.Command;
 import dev.space.model.SessionState;
 import dev.space.testkit.Faults.Fault;
 import io.temporal.common.WorkflowExecutionHistory;
+import io.temporal.testing.TestWorkflowEnvironment;
 import io.temporal.testing.WorkflowReplayer;
+import io.temporal.worker.Worker;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -51,6 +53,18 @@ final class SessionReplayTest {
                                 end(session);
                             }),
                     new Case(
+                            "2-snapshots-named-after-operations",
+                            _ -> {},
+                            session -> {
+                                session.create();
+                                session.run(Command.CHECKPOINT);
+                                session.run(Command.PAUSE);
+                                session.run(Command.RESUME);
+                                session.crash();
+                                session.awaitRecovered();
+                                end(session);
+                            }),
+                    new Case(
                             "1-create-moves-and-pause-fails",
                             world -> {
                                 world.faults.script("start", Fault.REFUSED, Fault.REFUSED);
@@ -70,9 +84,16 @@ final class SessionReplayTest {
         }
         assertThat(files).hasSizeGreaterThanOrEqualTo(CASES.size());
         for (Path file : files) {
-            WorkflowReplayer.replayWorkflowExecution(
-                    WorkflowExecutionHistory.fromJson(Files.readString(file)),
-                    SessionWorkflowImpl.class);
+            replay(WorkflowExecutionHistory.fromJson(Files.readString(file)));
+        }
+    }
+
+    /** Without Temporal's one second for a deadlock, which class loading can take under load. */
+    static void replay(WorkflowExecutionHistory history) throws Exception {
+        try (TestWorkflowEnvironment server = TestWorkflowEnvironment.newInstance()) {
+            Worker worker = server.newWorker("replay", World.workerOptions());
+            worker.registerWorkflowImplementationTypes(SessionWorkflowImpl.class);
+            WorkflowReplayer.replayWorkflowExecution(history, worker);
         }
     }
 

@@ -45,8 +45,8 @@ public interface ControlActivities {
     void endOperations(EndOperations request);
 
     /**
-     * The record as the rows tell it, for a workflow that starts again; null without a row. Rows
-     * that are still ACCEPTED belong to no workflow then: they end FAILED in the same transaction.
+     * The record as the rows tell it, for a workflow that starts again; null without a row. A row
+     * that is still ACCEPTED is the record's operation in flight: the workflow carries it on.
      */
     @Nullable LoadedSession loadSession(SessionId session);
 
