@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 public class Workers {
     private static final int STOP_SECONDS_MAX = 10;
 
+    /** The SDK's one second is less than a busy machine may keep a thread waiting. */
+    private static final long DEADLOCK_MILLIS = 10_000;
+
     private final WorkflowClient client;
     private final ControlActivitiesImpl rows;
     private final DirectNodeActivitiesImpl nodes;
@@ -102,6 +105,7 @@ public class Workers {
                         WorkerOptions.newBuilder()
                                 .setMaxConcurrentWorkflowTaskPollers(config.control().pollers())
                                 .setMaxConcurrentActivityTaskPollers(config.control().pollers())
+                                .setDefaultDeadlockDetectionTimeout(DEADLOCK_MILLIS)
                                 .build());
         worker.registerWorkflowImplementationTypes(SessionWorkflowImpl.class);
         worker.registerActivitiesImplementations(rows, nodes);
