@@ -21,6 +21,7 @@ final class Housekeeping implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
     private static final Duration SYNC = Duration.ofMillis(300);
     private static final Duration ACTIVITY = Duration.ofSeconds(15);
+    private static final long END_MILLIS_MAX = 5_000;
     private static final Duration OWED_ENDS = Duration.ofSeconds(2);
     private static final Duration SWEEP = Duration.ofHours(1);
 
@@ -89,8 +90,18 @@ final class Housekeeping implements AutoCloseable {
                                 .setCpuMicros(activity.cpuMicros()));
     }
 
+    /** Waits rather than interrupts: an interrupt would close the outbox's file under its writer. */
     @Override
     public void close() {
-        timer.shutdownNow();
+        timer.shutdown();
+        try {
+            if (!timer.awaitTermination(END_MILLIS_MAX, TimeUnit.MILLISECONDS)) {
+                LOG.warn("housekeeping is cut off; it did not end in {} ms", END_MILLIS_MAX);
+                timer.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            timer.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
     }
 }
