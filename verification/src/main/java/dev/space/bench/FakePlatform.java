@@ -1,6 +1,7 @@
 package dev.space.bench;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -21,6 +22,7 @@ final class FakePlatform implements AutoCloseable {
                 engine: fake
                 prepare: default:small
                 slots: 4096
+                memory-mib: 999999
                 slot-uid-base: 200000
                 volume-gib: 2
             """;
@@ -62,7 +64,7 @@ final class FakePlatform implements AutoCloseable {
         ProcessBuilder builder =
                 new ProcessBuilder(argv)
                         .redirectErrorStream(true)
-                        .redirectOutput(Path.of("/dev/stderr").toFile());
+                        .redirectOutput(Redirect.appendTo(Path.of("/dev/stderr").toFile()));
         builder.environment().put("SPACE_DATA", data.toString());
         builder.environment().put("SPACE_CONFIG", data.resolve("space.yaml").toString());
         int code = builder.start().onExit().join().exitValue();
