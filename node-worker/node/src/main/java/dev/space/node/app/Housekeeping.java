@@ -90,7 +90,9 @@ final class Housekeeping implements AutoCloseable {
                                 .setCpuMicros(activity.cpuMicros()));
     }
 
-    /** Waits rather than interrupts: an interrupt would close the outbox's file under its writer. */
+    /**
+     * Waits rather than interrupts: an interrupt would close the outbox's file under its writer.
+     */
     @Override
     public void close() {
         timer.shutdown();
