@@ -108,7 +108,7 @@ final class KillsIT {
                 f.contains(session)
                         || f.equals("process " + vmm + " of a slot's uid")
                         || f.equals("process " + jail + " of a slot's uid")
-                        || f.startsWith("cgroup ") && holds(f, vmm));
+                        || (f.startsWith("cgroup ") && holds(f, vmm)));
         return found;
     }
 
