@@ -65,7 +65,8 @@ debian_sources() {
       return
     fi
   done
-  fail "no apt source of this machine serves $suite (looked into /etc/apt/sources.list.d/debian.sources and /etc/apt/sources.list)"
+  fail "no apt source of this machine serves $suite" \
+    "(looked into /etc/apt/sources.list.d/debian.sources and /etc/apt/sources.list)"
 }
 
 # publish TEMP FINAL: content first, then the name, so that a name means a whole directory.
