@@ -15,6 +15,7 @@ import dev.space.contract.session.SnapshotRef;
 import dev.space.model.SessionId;
 import dev.space.store.AcceptStore;
 import dev.space.store.CommitStore;
+import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Clock;
@@ -29,14 +30,20 @@ public class ControlActivitiesImpl implements ControlActivities {
     private final CommitStore commits;
     private final SessionLoader loader;
     private final Clock clock;
+    private final MeterRegistry metrics;
 
     @Inject
     public ControlActivitiesImpl(
-            AcceptStore accepts, CommitStore commits, SessionLoader loader, Clock clock) {
+            AcceptStore accepts,
+            CommitStore commits,
+            SessionLoader loader,
+            Clock clock,
+            MeterRegistry metrics) {
         this.accepts = accepts;
         this.commits = commits;
         this.loader = loader;
         this.clock = clock;
+        this.metrics = metrics;
     }
 
     @Override
@@ -102,25 +109,43 @@ public class ControlActivitiesImpl implements ControlActivities {
 
     @Override
     public CommitAnswer commit(CommitOperation request) {
-        return Failures.translated(() ->
-                answer(
-                        commits.commit(
-                                new CommitStore.Commit(
-                                        request.session(),
-                                        request.operation(),
-                                        request.fence(),
-                                        request.outcome(),
-                                        request.error(),
-                                        request.detail(),
-                                        request.state(),
-                                        request.node(),
-                                        request.vm(),
-                                        snapshots(request.snapshots()),
-                                        request.snapshotName(),
-                                        request.joined(),
-                                        request.owed(),
-                                        request.reason().code(),
-                                        request.reason().text()))));
+        return Failures.translated(() -> {
+            CommitStore.Written written =
+                    commits.commit(
+                            new CommitStore.Commit(
+                                    request.session(),
+                                    request.operation(),
+                                    request.fence(),
+                                    request.outcome(),
+                                    request.error(),
+                                    request.detail(),
+                                    request.state(),
+                                    request.node(),
+                                    request.vm(),
+                                    snapshots(request.snapshots()),
+                                    request.snapshotName(),
+                                    request.joined(),
+                                    request.owed(),
+                                    request.reason().code(),
+                                    request.reason().text()));
+            count(written, request);
+            return answer(written);
+        });
+    }
+
+    /** Here, because only here every operation passes, the platform's own ones included. */
+    private void count(CommitStore.Written written, CommitOperation request) {
+        if (written.ended() != null) {
+            metrics.counter(
+                            "space_operations",
+                            "kind",
+                            written.ended().name(),
+                            "outcome",
+                            request.outcome().name(),
+                            "code",
+                            request.error() == null ? "OK" : request.error().name())
+                    .increment();
+        }
     }
 
     @Override

@@ -59,8 +59,18 @@ public class CommitStore {
             ReasonCode reasonCode,
             String reason) {}
 
-    /** Whether the row took the write, and the DESTROY that is wanted. */
-    public record Written(boolean written, @Nullable OperationId tombstone) {}
+    /**
+     * Whether the row took the write, and the DESTROY that is wanted.
+     *
+     * @param ended kind of the operation that this very call ended; null for a repeated call
+     */
+    public record Written(
+            boolean written, @Nullable OperationId tombstone, @Nullable OperationKind ended) {
+
+        private Written(boolean written, @Nullable OperationId tombstone) {
+            this(written, tombstone, null);
+        }
+    }
 
     /** Writes the observed state and ends the operation with those that joined it. */
     public Written commit(Commit commit) {
@@ -100,7 +110,7 @@ public class CommitStore {
         if (commit.state() == SessionState.DESTROYED) {
             endAllOpen(tx, commit);
         }
-        return new Written(true, session.tombstone());
+        return new Written(true, session.tombstone(), operation.kind());
     }
 
     private static boolean isRefused(SessionRow session, OperationRow operation, Fence fence) {

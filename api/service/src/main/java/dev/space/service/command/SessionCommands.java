@@ -164,19 +164,26 @@ public class SessionCommands {
 
     /** Throws what the operation ended with, unless that is success. */
     public void finish(OperationRow row) {
-        metrics.counter(
-                        "space_operations",
-                        "kind",
-                        row.kind().name(),
-                        "outcome",
-                        row.state().name(),
-                        "code",
-                        row.error() == null ? "OK" : row.error().name())
-                .increment();
+        countUnaccepted(row);
         if (row.state() == OperationState.DONE) {
             return;
         }
         throw problem(row);
+    }
+
+    /** What was accepted is counted where it is committed. */
+    private void countUnaccepted(OperationRow row) {
+        if (row.number() == 0) {
+            metrics.counter(
+                            "space_operations",
+                            "kind",
+                            row.kind().name(),
+                            "outcome",
+                            row.state().name(),
+                            "code",
+                            row.error() == null ? "OK" : row.error().name())
+                    .increment();
+        }
     }
 
     /** The refusal of an ended operation, with what the session's state allows. */
