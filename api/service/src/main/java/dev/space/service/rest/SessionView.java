@@ -22,6 +22,7 @@ public record SessionView(
         @Nullable String snapshot,
         long epoch,
         @Nullable String node,
+        @Nullable Boolean nodeAway,
         String template,
         String templateDigest,
         String size,
@@ -47,6 +48,7 @@ public record SessionView(
                 row.snapshotId,
                 row.epoch,
                 row.nodeId,
+                away(row),
                 row.templateName,
                 row.templateDigest,
                 row.size,
@@ -59,5 +61,12 @@ public record SessionView(
                 row.lastActiveAt,
                 row.deadlineAt,
                 row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT));
+    }
+
+    /** Shown only where it says something. */
+    private static @Nullable Boolean away(SessionEntity row) {
+        boolean lives = row.state != SessionState.DESTROYED;
+        boolean away = lives && Boolean.TRUE.equals(row.nodeAway);
+        return away ? Boolean.TRUE : null;
     }
 }

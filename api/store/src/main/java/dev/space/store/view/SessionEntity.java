@@ -11,6 +11,7 @@ import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.Instant;
 import java.util.Map;
+import org.hibernate.annotations.Formula;
 import org.hibernate.annotations.Immutable;
 import org.hibernate.annotations.JdbcTypeCode;
 import org.hibernate.type.SqlTypes;
@@ -62,6 +63,10 @@ public class SessionEntity {
 
     @Column(name = "node_id")
     public @Nullable String nodeId;
+
+    /** The node's lease is over: nothing reaches the session until the node is back. */
+    @Formula("(SELECT n.lease_until < now() FROM nodes n WHERE n.id = node_id)")
+    public @Nullable Boolean nodeAway;
 
     @Column(name = "snapshot_id")
     public @Nullable String snapshotId;

@@ -44,7 +44,9 @@ public final class Views {
 
         private static final String LIST =
                 """
-                SELECT * FROM sessions WHERE project_id = :project
+                SELECT s.*, (SELECT n.lease_until < now() FROM nodes n WHERE n.id = s.node_id)
+                    AS nodeAway
+                FROM sessions s WHERE project_id = :project
                     AND (:state = '' AND state <> 'DESTROYED' OR state = :state)
                     AND labels @> cast(:labels AS jsonb)
                     AND (:cursor = '' OR (created_at, id) <
