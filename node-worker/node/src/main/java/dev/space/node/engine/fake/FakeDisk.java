@@ -16,6 +16,10 @@ import java.util.TreeMap;
 final class FakeDisk {
 
     private static final String HOME = "/home/user";
+
+    /** What all files of a fake guest may hold together. */
+    static final int BYTES_MAX = 8 << 20;
+
     private static final int FILE_MODE = 0644;
     private static final int DIRECTORY_MODE = 0755;
 
@@ -132,10 +136,23 @@ final class FakeDisk {
         if (old != null && old.directory()) {
             throw new SpaceException(ErrorCode.FILE_CONFLICT, "is a directory");
         }
+        requireRoom(name, content.size());
         int kept = old == null ? FILE_MODE : old.mode();
         String text = Base64.getEncoder().encodeToString(content.toByteArray());
         entries.put(name, new Entry(false, text, mode == 0 ? kept : mode, now()));
         return stat(name);
+    }
+
+    private void requireRoom(String name, long bytes) {
+        long others =
+                entries.entrySet().stream()
+                        .filter(e -> !e.getValue().directory() && !e.getKey().equals(name))
+                        .mapToLong(e -> bytes(e.getValue()).size())
+                        .sum();
+        if (others + bytes > BYTES_MAX) {
+            throw new SpaceException(
+                    ErrorCode.GUEST_DISK_FULL, "the disk has no room for " + bytes + " bytes");
+        }
     }
 
     private void prepareParent(String name, boolean parents) {

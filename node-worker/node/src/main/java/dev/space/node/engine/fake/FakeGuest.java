@@ -27,8 +27,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A guest in memory: files, a few commands ({@code true false echo cat sleep exit counter}, joined
- * by {@code ;}), and nothing of a real machine. Stopped, it answers nobody, as a real one.
+ * A guest in memory: files, a few commands ({@code true false echo cat sleep exit counter hang
+ * panic}, joined by {@code ;}), and nothing of a real machine. Stopped, it answers nobody, as a
+ * real one.
  */
 final class FakeGuest implements Guest {
 
@@ -52,6 +53,7 @@ final class FakeGuest implements Guest {
     private boolean frozen = true;
     private boolean stopped;
     private boolean gone;
+    private volatile Runnable onPanic = () -> {};
 
     FakeGuest(Map<String, FakeDisk.Entry> files, @Nullable FakeMemory memory, InstantSource clock) {
         this.clock = clock;
@@ -67,6 +69,7 @@ final class FakeGuest implements Guest {
 
     private void live() {
         while (true) {
+            boolean panics = false;
             lock.lock();
             try {
                 if (gone) {
@@ -74,6 +77,7 @@ final class FakeGuest implements Guest {
                 }
                 if (!stopped && !frozen) {
                     processes.values().forEach(p -> p.step(TICK.toMillis(), clock.millis()));
+                    panics = obeyMachineCommands();
                     changed.signalAll();
                 }
                 long idle = processes.values().stream().allMatch(FakeProcess::isOver) ? 1000 : 1;
@@ -84,10 +88,28 @@ final class FakeGuest implements Guest {
             } finally {
                 lock.unlock();
             }
+            if (panics) {
+                onPanic.run();
+            }
         }
     }
 
+    /** True when the machine is to end. */
+    private boolean obeyMachineCommands() {
+        boolean panics = false;
+        for (FakeProcess process : processes.values()) {
+            String command = process.takeMachineCommand();
+            stopped |= "hang".equals(command);
+            panics |= "panic".equals(command);
+        }
+        return panics;
+    }
+
     // ------------------------------------------------------------ the machine's side
+
+    void onPanic(Runnable end) {
+        onPanic = end;
+    }
 
     void bind(String name, int processesMax) {
         lock.lock();

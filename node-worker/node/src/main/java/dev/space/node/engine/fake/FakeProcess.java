@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One process of a fake guest. Guarded by its guest's lock. */
 final class FakeProcess {
@@ -28,6 +29,7 @@ final class FakeProcess {
     private String detail;
     private long endedMillis;
     private int delivery;
+    private @Nullable String machineCommand;
 
     FakeProcess(FakeMemory.ProcessImage image, FakeDisk disk) {
         this.born = image;
@@ -91,6 +93,13 @@ final class FakeProcess {
 
     boolean isOver() {
         return over;
+    }
+
+    /** What a command did to the whole machine, told once: {@code hang} or {@code panic}. */
+    @Nullable String takeMachineCommand() {
+        String taken = machineCommand;
+        machineCommand = null;
+        return taken;
     }
 
     /** A new delivery ends the one before. */
@@ -174,6 +183,10 @@ final class FakeProcess {
             case "sleep" -> {
                 progress += tickMillis;
                 yield progress >= Double.parseDouble(args.getFirst()) * 1000;
+            }
+            case "hang", "panic" -> {
+                machineCommand = command.getFirst();
+                yield true;
             }
             case "counter" -> {
                 progress++;

@@ -52,7 +52,11 @@ final class FakeVm implements Vm {
         try {
             Map<String, FakeDisk.Entry> disk = readDisk(files.disk());
             FakeMemory memory = restore ? readMemory(files.ram()) : null;
-            return new FakeVm(record, files, new FakeGuest(disk, memory, clock), machine, faults);
+            FakeGuest guest = new FakeGuest(disk, memory, clock);
+            FakeVm vm = new FakeVm(record, files, guest, machine, faults);
+            guest.onPanic(
+                    () -> vm.die(new VmExit(VmExit.Reason.PANIC, -1, 0, "the guest panicked")));
+            return vm;
         } catch (IOException e) {
             throw new SpaceException(
                     ErrorCode.ENGINE_FAILED, "the fake VM's files cannot be read", e);
