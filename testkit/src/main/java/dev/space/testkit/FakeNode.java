@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ public final class FakeNode implements NodeActivities {
     private final String id;
     private final FaultyCalls calls;
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
+    private final Map<String, Held> held = new ConcurrentHashMap<>();
     private boolean reachable = true;
 
     public FakeNode(String id, Faults faults) {
@@ -69,6 +71,13 @@ public final class FakeNode implements NodeActivities {
 
     public synchronized boolean reachable() {
         return reachable;
+    }
+
+    /** The next call of this step stops at the given point until it is released. */
+    public Held hold(String step, Held.Point point) {
+        Held gate = new Held(point);
+        held.put(step, gate);
+        return gate;
     }
 
     public synchronized @Nullable Vm vm(SessionId session) {
@@ -195,7 +204,8 @@ public final class FakeNode implements NodeActivities {
                         id + " is cut off", ErrorCode.NODE_UNREACHABLE.name());
             }
         }
-        return calls.call(name, fenced);
+        Held gate = held.remove(name);
+        return calls.call(name, gate == null ? fenced : gate.around(fenced));
     }
 
     private static SandboxStarted start(Session s, StartSandbox request) {

@@ -1,6 +1,7 @@
 package dev.space.app;
 
 import com.google.protobuf.ByteString;
+import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.StartSandbox;
@@ -13,6 +14,7 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
 import dev.space.nodeapi.NodeErrors;
 import dev.space.nodeapi.v1.Done;
+import dev.space.nodeapi.v1.EndSandboxRequest;
 import dev.space.nodeapi.v1.ExecReply;
 import dev.space.nodeapi.v1.ExecRequest;
 import dev.space.nodeapi.v1.FileChunk;
@@ -25,6 +27,7 @@ import dev.space.nodeapi.v1.NodeLifecycleGrpc;
 import dev.space.nodeapi.v1.ProcessInfo;
 import dev.space.nodeapi.v1.ReadFileRequest;
 import dev.space.nodeapi.v1.ReleaseSessionRequest;
+import dev.space.nodeapi.v1.SandboxState;
 import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.nodeapi.v1.StepRef;
 import dev.space.nodeapi.v1.Target;
@@ -117,6 +120,7 @@ final class FakeNodeServer implements AutoCloseable {
                                 .setEngine(started.engine())
                                 .setRung(started.rung())
                                 .setAttempt(started.attempt())
+                                .putAllPhaseMicros(started.phaseMicros())
                                 .build();
                     });
         }
@@ -133,7 +137,30 @@ final class FakeNodeServer implements AutoCloseable {
 
         @Override
         public void inspect(InspectRequest request, StreamObserver<NodeInventory> to) {
-            answer(to, () -> NodeInventory.newBuilder().setNodeId(node.id()).build());
+            answer(
+                    to,
+                    () -> {
+                        NodeInventory.Builder all = NodeInventory.newBuilder().setNodeId(node.id());
+                        for (FakeNode.Vm vm : node.running()) {
+                            all.addSandboxes(
+                                    SandboxState.newBuilder()
+                                            .setSessionId(vm.session().value())
+                                            .setEpoch(vm.start().epoch())
+                                            .setRunningEpoch(vm.start().epoch())
+                                            .setState("RUNNING"));
+                        }
+                        return all.build();
+                    });
+        }
+
+        @Override
+        public void endSandbox(EndSandboxRequest request, StreamObserver<Done> to) {
+            answer(
+                    to,
+                    () -> {
+                        node.endSandbox(new EndSandbox(ref(request.getRef()), request.getReason()));
+                        return Done.getDefaultInstance();
+                    });
         }
     }
 

@@ -1,17 +1,8 @@
 package dev.space.app;
 
 import dev.space.contract.TaskQueues;
-import dev.space.nodeapi.v1.EngineCapabilities;
-import dev.space.nodeapi.v1.NodeReportsGrpc;
-import dev.space.nodeapi.v1.RegisterRequest;
-import dev.space.nodeapi.v1.RenewRequest;
-import dev.space.nodeapi.v1.TemplateState;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.Faults;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.stub.MetadataUtils;
 import io.temporal.client.WorkflowClient;
 import io.temporal.serviceclient.WorkflowServiceStubs;
 import io.temporal.serviceclient.WorkflowServiceStubsOptions;
@@ -33,26 +24,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** PostgreSQL, Temporal, one node without VMs, and as many control planes as asked for. */
 final class Platform implements AutoCloseable {
     static final String KEY = "space_" + "0123456789".repeat(4);
-    static final String DIGEST = "a".repeat(64);
-    private static final String TOKEN = "node-token-of-this-test";
+    static final String TOKEN = "node-token-of-this-test";
     private static final Duration START_MAX = Duration.ofMinutes(2);
 
     final HttpClient http = HttpClient.newHttpClient();
     final List<Integer> ports = new ArrayList<>();
     final FakeNodeServer node;
+    final NodeLink link;
     final EmbeddedPostgres postgres;
+    final WorkflowClient client;
+    final int temporalPort = freePort();
     private final Path dir;
-    private final List<Process> processes = new ArrayList<>();
-    private final int temporalPort = freePort();
-    private final ScheduledExecutorService renewals = Executors.newScheduledThreadPool(1);
+    private final Map<String, Process> processes = new ConcurrentHashMap<>();
+    private final Map<String, ProcessBuilder> started = new ConcurrentHashMap<>();
     private final WorkflowServiceStubs stubs;
     private final WorkerFactory workers;
 
@@ -72,13 +63,13 @@ final class Platform implements AutoCloseable {
                         .setServerConfig("fsync", "on")
                         .setServerConfig("max_connections", "100")
                         .start();
-        var _ = startTemporal();
+        startTemporal();
         secrets();
         for (int i = 0; i < controlPlanes; i++) {
             ports.add(startControl(i));
         }
-        for (int port : ports) {
-            await("control plane ready", () -> get(port, "/health/ready").statusCode() == 200);
+        for (int i = 0; i < controlPlanes; i++) {
+            awaitControl(i);
         }
         node = new FakeNodeServer(new FakeNode("fake-1", Faults.none()));
         stubs =
@@ -86,10 +77,18 @@ final class Platform implements AutoCloseable {
                         WorkflowServiceStubsOptions.newBuilder()
                                 .setTarget("127.0.0.1:" + temporalPort)
                                 .build());
-        workers = WorkerFactory.newInstance(WorkflowClient.newInstance(stubs));
+        client = WorkflowClient.newInstance(stubs);
+        workers = WorkerFactory.newInstance(client);
         workers.newWorker(TaskQueues.node("fake-1")).registerActivitiesImplementations(node.node);
         workers.start();
-        register();
+        link = new NodeLink(ports, "fake-1", node.address(), NodeLink.SLOTS);
+        link.register();
+        link.renewing(true);
+    }
+
+    void awaitControl(int number) throws IOException {
+        int port = ports.get(number);
+        await("control plane ready", () -> get(port, "/health/ready").statusCode() == 200);
     }
 
     private void secrets() throws IOException {
@@ -98,7 +97,7 @@ final class Platform implements AutoCloseable {
         Files.writeString(dir.resolve("env-key"), Base64.getEncoder().encodeToString(new byte[32]));
     }
 
-    private Process startTemporal() throws IOException {
+    private void startTemporal() throws IOException {
         List<String> command =
                 new ArrayList<>(
                         List.of(
@@ -128,7 +127,7 @@ final class Platform implements AutoCloseable {
         }
         command.add("--dynamic-config-value");
         command.add("system.forceSearchAttributesCacheRefreshOnRead=true");
-        return start("temporal", command, Map.of("HOME", dir.toString(), "USER", "test"));
+        start("temporal", command, Map.of("HOME", dir.toString(), "USER", "test"));
     }
 
     /** Starts one more control plane and answers its port. */
@@ -144,6 +143,7 @@ final class Platform implements AutoCloseable {
         config.setProperty("space.control.bootstrap-key-file", dir.resolve("key").toString());
         config.setProperty("space.control.reconcile-every", "1s");
         config.setProperty("space.control.resend-after", "2s");
+        config.setProperty("space.node.lease", NodeLink.LEASE.toSeconds() + "s");
         Path file = dir.resolve("control-" + number + ".properties");
         try (var out = Files.newBufferedWriter(file)) {
             config.store(out, null);
@@ -162,68 +162,39 @@ final class Platform implements AutoCloseable {
         return port;
     }
 
-    private Process start(String name, List<String> command, Map<String, String> environment)
+    private void start(String name, List<String> command, Map<String, String> environment)
             throws IOException {
         ProcessBuilder builder =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
-                        .redirectOutput(dir.resolve(name + ".log").toFile());
+                        .redirectOutput(
+                                ProcessBuilder.Redirect.appendTo(
+                                        dir.resolve(name + ".log").toFile()));
         builder.environment().putAll(environment);
-        Process process = builder.start();
-        processes.add(process);
-        return process;
+        started.put(name, builder);
+        processes.put(name, builder.start());
+    }
+
+    /** As kill -9; nothing of the process is left when this returns. */
+    void kill(String name) throws InterruptedException {
+        Process process = processes.get(name);
+        if (process != null) {
+            process.destroyForcibly();
+            process.waitFor();
+        }
+    }
+
+    /** The same command again, on the same ports and files. */
+    void startAgain(String name) throws IOException {
+        ProcessBuilder builder = started.get(name);
+        if (builder == null) {
+            throw new IllegalArgumentException("nothing was started as " + name);
+        }
+        processes.put(name, builder.start());
     }
 
     String log(String name) throws IOException {
         return Files.readString(dir.resolve(name + ".log"));
-    }
-
-    private void register() {
-        Metadata headers = new Metadata();
-        headers.put(
-                Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER),
-                "Bearer " + TOKEN);
-        ManagedChannel channel =
-                NettyChannelBuilder.forAddress("127.0.0.1", ports.getFirst())
-                        .usePlaintext()
-                        .build();
-        var reports =
-                NodeReportsGrpc.newBlockingStub(channel)
-                        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
-        TemplateState template =
-                TemplateState.newBuilder()
-                        .setDigest(DIGEST)
-                        .setName("default")
-                        .addSizesReady("small")
-                        .build();
-        var _ =
-                reports.register(
-                        RegisterRequest.newBuilder()
-                                .setNodeId("fake-1")
-                                .setApiAddress(node.address())
-                                .addEngines(EngineCapabilities.newBuilder().setName("fake"))
-                                .addTemplates(template)
-                                .setMemoryBytes(64L << 30)
-                                .setDiskBytes(64L << 30)
-                                .setSlots(500)
-                                .setVersion("test")
-                                .build());
-        var _ =
-                renewals.scheduleAtFixedRate(
-                        () -> {
-                            var _ =
-                                    reports.renew(
-                                            RenewRequest.newBuilder()
-                                                    .setNodeId("fake-1")
-                                                    .setMemoryFreeBytes(64L << 30)
-                                                    .setDiskFreeBytes(64L << 30)
-                                                    .setSlotsFree(500)
-                                                    .addTemplates(template)
-                                                    .build());
-                        },
-                        1,
-                        3,
-                        TimeUnit.SECONDS);
     }
 
     // ------------------------------------------------------------ calls
@@ -299,7 +270,7 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException failure) {
@@ -309,11 +280,11 @@ final class Platform implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        renewals.shutdownNow();
+        link.close();
         workers.shutdownNow();
         stubs.shutdownNow();
         node.close();
-        processes.forEach(Process::destroyForcibly);
+        processes.values().forEach(Process::destroyForcibly);
         postgres.close();
     }
 }

@@ -4,54 +4,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A session's life through REST, with two control planes at once. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class SessionLifeIT {
-    private static final ObjectMapper JSON = new ObjectMapper();
+class SessionLifeIT extends SharedPlatform {
     private static final String CANARY = "canary-4711-value";
-
-    private @Nullable Platform platform;
-
-    @BeforeAll
-    void start(@TempDir Path dir) throws Exception {
-        if (Platform.temporalBinary().isEmpty()) {
-            System.err.println("skipped: set SPACE_TEMPORAL_BIN to the temporal binary");
-        }
-        Assumptions.assumeTrue(Platform.temporalBinary().isPresent(), "no SPACE_TEMPORAL_BIN");
-        platform = new Platform(dir, 2);
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (platform != null) {
-            platform.close();
-        }
-    }
-
-    private Platform p() {
-        return java.util.Objects.requireNonNull(platform);
-    }
 
     @Test
     void livesFromCreateToDestroy() throws Exception {
@@ -279,33 +244,9 @@ class SessionLifeIT {
         }
     }
 
-    private JsonNode create(String body) throws IOException {
-        return ok(p().post("/v1/sessions", body), 201);
-    }
-
     private void refused(String body, int status, String code, String hint) throws IOException {
         JsonNode problem = ok(p().post("/v1/sessions", body), status);
         assertThat(problem.get("code").asText()).isEqualTo(code);
         assertThat(problem.get("detail").asText()).contains(hint);
-    }
-
-    private static JsonNode ok(HttpResponse<String> answer, int status) throws IOException {
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-        return JSON.readTree(answer.body());
-    }
-
-    private void execute(String sql) throws Exception {
-        try (Connection connection = p().postgres.getPostgresDatabase().getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    private String value(String sql) throws Exception {
-        try (Connection connection = p().postgres.getPostgresDatabase().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            return row.next() ? row.getString(1) : "";
-        }
     }
 }

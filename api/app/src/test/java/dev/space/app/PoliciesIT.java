@@ -1,0 +1,62 @@
+package dev.space.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import org.junit.jupiter.api.Test;
+
+/** Deadlines, and a node whose lease is over. */
+class PoliciesIT extends SharedPlatform {
+
+    private static String deadline(String action) {
+        return "{\"template\":\"default\",\"deadline\":{\"afterSeconds\":3,\"action\":\""
+                + action
+                + "\"}}";
+    }
+
+    @Test
+    void aDeadlinePauses() throws Exception {
+        JsonNode session = create(deadline("pause"));
+        JsonNode paused = awaitState(path(session), "PAUSED");
+        assertThat(paused.get("reason").get("code").asText()).isEqualTo("DEADLINE");
+        assertThat(running(id(session))).isZero();
+        JsonNode resumed = ok(p().post(path(session) + "/resume", ""), 200);
+        assertThat(resumed.get("state").asText()).isEqualTo("RUNNING");
+        ok(p().delete(path(session)), 200);
+    }
+
+    @Test
+    void aDeadlineDestroys() throws Exception {
+        JsonNode session = create(deadline("destroy"));
+        JsonNode gone = awaitState(path(session), "DESTROYED");
+        assertThat(gone.get("reason").get("code").asText()).isEqualTo("DEADLINE");
+        assertThat(running(id(session))).isZero();
+    }
+
+    @Test
+    void aNodeThatIsAwayIsShownAndWaitedFor() throws Exception {
+        JsonNode session = create(DEFAULT);
+        String path = path(session);
+        assertThat(session.has("nodeAway")).isFalse();
+        p().link.renewing(false);
+        p().node.node.reachable(false);
+        try {
+            p().await("node away", () -> ok(p().get(path), 200).has("nodeAway"));
+            assertThat(ok(p().post("/v1/sessions", DEFAULT), 503).get("code").asText())
+                    .isEqualTo("NO_CAPACITY");
+            JsonNode operation = ok(p().post(path + "/pause?wait=0", ""), 202);
+            JsonNode waits =
+                    ok(p().get("/v1/operations/" + operation.get("id").asText() + "?wait=3"), 200);
+            assertThat(waits.get("state").asText()).isEqualTo("ACCEPTED");
+            assertThat(running(id(session))).isEqualTo(1);
+        } finally {
+            p().node.node.reachable(true);
+            p().link.renewing(true);
+            p().await("node back", () -> !ok(p().get(path), 200).has("nodeAway"));
+        }
+        awaitState(path, "PAUSED");
+        ok(p().post(path + "/resume", ""), 200);
+        ok(p().post(path + "/exec", "{\"command\":\"env\"}"), 200);
+        ok(p().delete(path), 200);
+    }
+}
