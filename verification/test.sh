@@ -121,7 +121,7 @@ shell_gate() {
         git ls-files -co --exclude-standard -- '*.sh' 2>/dev/null
         git grep --untracked -lIE '^#!.*\b(ba)?sh\b' 2>/dev/null
     } | sort -u)
-    gate shellcheck shellcheck -x "${scripts[@]}"
+    gate shellcheck shellcheck -x -S warning "${scripts[@]}"
 }
 
 compose_gate() {

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # what `build` sets before it sources this
 # The engine bundle: a whole read-only root for the jail (QEMU, its loader, libraries and firmware)
 # and what the guest starts from (boot/vmlinux, boot/initrd). Named by the digest of its files.
 
@@ -14,6 +16,7 @@ bundle_inputs() {
   {
     cat "$here/engine.bundle" "$here/lib/bundle.sh" "$here/lib/initrd.sh" "$here/lib/vmlinux.sh"
     sha256sum <"$daemon"
+    # shellcheck disable=SC2046,SC2086  # lists of words
     printf '%s\n' "${engine[qemu]}" ${engine[firmware]} $(libraries) |
       xargs stat -L -c '%n %s %Y'
   } | digest

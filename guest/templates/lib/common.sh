@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the build: progress, failure, definitions, digests. Sourced, never run.
 
 started_at=${EPOCHREALTIME/./}

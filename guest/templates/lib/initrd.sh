@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Writes the initrd: a cpio archive (newc) with fixed times and numbers, so that equal content is
 # equal bytes.
 

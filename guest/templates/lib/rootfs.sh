@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # what `build` sets before it sources this
 # The root file system of a template: Debian packages, a user, and one flat ext4 image.
 
 declare -A template=()
@@ -74,6 +76,10 @@ configure_tree() {
   chmod 0644 "$tree/etc/hostname" "$tree/etc/hosts"
   printf 'nameserver 10.200.0.1\n' >"$tree/etc/resolv.conf"
   printf 'LANG=C.UTF-8\n' >"$tree/etc/default/locale"
+  # A sandbox's own name is given at its start; to look it up must not wait for a DNS server.
+  if [[ " ${template[packages]} " == *" libnss-myhostname "* ]]; then
+    sed -i 's/^hosts:.*/hosts: files myhostname dns/' "$tree/etc/nsswitch.conf"
+  fi
   # Ids and keys must be each sandbox's own: nothing of the kind may be in the image.
   rm -f "$tree/etc/machine-id" "$tree/var/lib/dbus/machine-id" "$tree/var/lib/systemd/random-seed"
   : >"$tree/etc/machine-id"

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Takes the uncompressed kernel out of a bzImage: it boots 0.5 s faster under emulation (PVH entry).
 
 # field FILE OFFSET SIZE: an unsigned little-endian number.
