@@ -92,6 +92,7 @@ final class SandboxManagerTest {
         Await.until("the counter counts", () -> counter.log(false).end() > 20);
 
         SnapshotTaken taken = node.manager().pause(take(ref(2, 1, 2, 1), snapshot(1)));
+        assertThat(taken.quiesced()).isTrue();
         assertThat(taken.kind()).isEqualTo(SnapshotKind.FULL);
         assertThat(node.machine.count()).isZero();
         assertThat(node.state()).isEqualTo("NONE");
