@@ -8,8 +8,13 @@ import dev.space.testkit.Held;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -63,6 +68,78 @@ class KillIT extends SharedPlatform {
         p().startAgain("temporal");
     }
 
+    @ParameterizedTest
+    @EnumSource(Held.Point.class)
+    void theDatabaseDiesDuringCreate(Held.Point point) throws Exception {
+        createUnder(0, point, KillIT::databaseDies);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Held.Point.class)
+    void theDatabaseDiesDuringPause(Held.Point point) throws Exception {
+        pauseUnder(0, point, KillIT::databaseDies);
+    }
+
+    /** The postmaster and its children, and the same command line again on the same files. */
+    private static void databaseDies() throws Exception {
+        int port = p().postgres.getPort();
+        ProcessHandle postmaster =
+                ProcessHandle.allProcesses()
+                        .filter(process -> isPostmaster(process, port))
+                        .findFirst()
+                        .orElseThrow();
+        List<String> command = commandLine(postmaster);
+        List<ProcessHandle> all = new ArrayList<>(postmaster.descendants().toList());
+        all.add(postmaster);
+        all.forEach(ProcessHandle::destroyForcibly);
+        p().await("PostgreSQL is gone", () -> all.stream().noneMatch(ProcessHandle::isAlive));
+        List<String> again = new ArrayList<>();
+        if (System.getProperty("user.name").equals("root")) {
+            again.addAll(List.of("unshare", "-U")); // it refuses to run as root
+        }
+        again.addAll(command);
+        ProcessBuilder server =
+                new ProcessBuilder(again)
+                        .redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        Process[] last = {server.start()};
+        p().await(
+                        "PostgreSQL answers",
+                        () -> {
+                            // It refuses while the kernel still holds what the dead one shared.
+                            last[0] = last[0].isAlive() ? last[0] : server.start();
+                            return databaseAnswers();
+                        });
+    }
+
+    private static boolean databaseAnswers() {
+        try {
+            return value("SELECT 1").equals("1");
+        } catch (SQLException notYet) {
+            return false;
+        }
+    }
+
+    private static boolean isPostmaster(ProcessHandle process, int port) {
+        try {
+            List<String> line = commandLine(process);
+            return !line.isEmpty()
+                    && line.getFirst().endsWith("postgres")
+                    && (line.contains(String.valueOf(port)) || line.contains("port=" + port));
+        } catch (UncheckedIOException gone) {
+            return false;
+        }
+    }
+
+    private static List<String> commandLine(ProcessHandle process) {
+        try {
+            String line = Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+            return Arrays.stream(line.split("\0", -1)).filter(word -> !word.isEmpty()).toList();
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone);
+        }
+    }
+
     // ------------------------------------------------------------ the two operations
 
     /** The create is sent to one instance; whoever is left must end it. */
@@ -75,6 +152,7 @@ class KillIT extends SharedPlatform {
         blow.strike();
         start.release();
         String session = value("SELECT id FROM sessions WHERE labels->>'kill' = '" + mark + "'");
+        assertThat(session).as("the row was committed before its node was called").isNotEmpty();
         String path = "/v1/sessions/" + session;
         int alive = awaitSomeone(path);
         p().await(

@@ -61,6 +61,8 @@ final class Platform implements AutoCloseable {
         postgres =
                 EmbeddedPostgres.builder()
                         .setServerConfig("fsync", "on")
+                        // So a killed server forgets commits, unless whoever commits asks for more.
+                        .setServerConfig("synchronous_commit", "off")
                         .setServerConfig("max_connections", "100")
                         .start();
         startTemporal();
