@@ -33,6 +33,7 @@ public class SessionLoader {
         if (row == null) {
             return null;
         }
+        OperationRow begun = begun(row);
         SessionRecord record =
                 new SessionRecord(
                         row.state(),
@@ -45,11 +46,11 @@ public class SessionLoader {
                         snapshot(row.snapshot()),
                         snapshot(row.preserved()),
                         ControlActivitiesImpl.deadline(row.deadlineAt(), row.deadlineAction()),
-                        List.of(),
-                        inFlight(row),
+                        recoveries(session),
+                        inFlight(begun, row),
                         new Reason(row.reasonCode(), row.reason(), row.reasonAt().toEpochMilli()),
                         List.of());
-        return new LoadedSession(record, row.tombstone());
+        return new LoadedSession(record, row.tombstone(), begun == null ? null : begun.argument());
     }
 
     private @Nullable SnapshotRef snapshot(@Nullable String id) {
@@ -69,12 +70,23 @@ public class SessionLoader {
                         found.takenAt().toEpochMilli());
     }
 
-    private @Nullable InFlight inFlight(SessionRow row) {
+    /** Those that a policy may still count. */
+    private List<Long> recoveries(SessionId session) {
+        return rows.recoveries(session, SessionRecord.RECOVERIES_MAX).stream()
+                .map(Instant::toEpochMilli)
+                .toList();
+    }
+
+    private @Nullable OperationRow begun(SessionRow row) {
         if (row.operation() == null) {
             return null;
         }
         OperationRow operation = rows.operation(row.operation()).orElse(null);
-        if (operation == null || operation.state() != OperationState.ACCEPTED) {
+        return operation == null || operation.state() != OperationState.ACCEPTED ? null : operation;
+    }
+
+    private static @Nullable InFlight inFlight(@Nullable OperationRow operation, SessionRow row) {
+        if (operation == null) {
             return null;
         }
         Instant accepted =

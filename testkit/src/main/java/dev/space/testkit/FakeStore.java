@@ -12,7 +12,6 @@ import dev.space.contract.control.RecordSnapshots;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.Reason;
-import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Command;
 import dev.space.model.ErrorCode;
@@ -23,8 +22,8 @@ import dev.space.model.OperationState;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
-import dev.space.model.SnapshotKind;
 import java.time.Duration;
+import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -52,8 +51,14 @@ public final class FakeStore implements ControlActivities {
         public final Set<String> owed = new LinkedHashSet<>();
         public final List<SnapshotRef> snapshots = new ArrayList<>();
         public final Map<String, String> names = new LinkedHashMap<>();
-        private long highestNumber;
-        private long highestAttempt;
+        public final List<Ending> endings = new ArrayList<>();
+        final SessionId id;
+        long highestNumber;
+        long highestAttempt;
+
+        private Session(SessionId id) {
+            this.id = id;
+        }
     }
 
     /** An operation's row. */
@@ -64,9 +69,10 @@ public final class FakeStore implements ControlActivities {
         public @Nullable OperationKind kind;
         public @Nullable ErrorCode error;
         public String detail = "";
+        public @Nullable String name;
         public long number;
         public long epoch;
-        private long acceptedAtMillis;
+        long acceptedAtMillis;
         private @Nullable String node;
         private final Map<Long, MoveAnswer> moves = new LinkedHashMap<>();
 
@@ -78,6 +84,10 @@ public final class FakeStore implements ControlActivities {
 
     /** A cell of the table that led to an operation: where, what was asked, what was started. */
     public record GoCell(SessionState state, Command command, OperationKind kind) {}
+
+    /** An operation ended so, and the session's state went from one to the other. */
+    public record Ending(
+            OperationKind kind, OperationState outcome, SessionState from, SessionState to) {}
 
     private static final Set<GoCell> VISITED = new LinkedHashSet<>();
 
@@ -102,16 +112,17 @@ public final class FakeStore implements ControlActivities {
     // ------------------------------------------------------------ what the API does
 
     public synchronized Session insertSession(SessionId id) {
-        Session row = new Session();
+        Session row = new Session(id);
         sessions.put(id, row);
         return row;
     }
 
-    /** Fails on a tombstone, as the real insert does. */
+    /** Fails on a tombstone as the real insert does; a session that is over is answered as is. */
     public synchronized boolean request(
             SessionId session, OperationId id, @Nullable Command command) {
         Session row = row(session);
-        if (row.tombstone != null && command != Command.DESTROY) {
+        boolean over = row.state == SessionState.DESTROYED;
+        if (over || (row.tombstone != null && command != Command.DESTROY)) {
             return false;
         }
         if (command == Command.DESTROY && row.tombstone == null) {
@@ -141,6 +152,17 @@ public final class FakeStore implements ControlActivities {
 
     public synchronized List<Operation> operations(SessionId session) {
         return operations.values().stream().filter(o -> o.session.equals(session)).toList();
+    }
+
+    /** Rows that nobody has accepted or ended yet, with their commands; null is CREATE. */
+    public synchronized List<Map.Entry<OperationId, @Nullable Command>> requested(SessionId id) {
+        List<Map.Entry<OperationId, @Nullable Command>> rows = new ArrayList<>();
+        operations.forEach((operation, row) -> {
+            if (row.session.equals(id) && row.state == OperationState.REQUESTED) {
+                rows.add(new AbstractMap.SimpleImmutableEntry<>(operation, row.command));
+            }
+        });
+        return rows;
     }
 
     /** Waits until the row has ended; the state it is in when the time is over. */
@@ -213,7 +235,7 @@ public final class FakeStore implements ControlActivities {
                 "load",
                 () -> {
                     Session row = sessions.get(session);
-                    return row == null ? null : new LoadedSession(record(row), row.tombstone);
+                    return row == null ? null : FakeRecords.loaded(row, operations);
                 });
     }
 
@@ -232,35 +254,63 @@ public final class FakeStore implements ControlActivities {
     private AcceptAnswer accept(AcceptOperation r) {
         Session row = row(r.session());
         Operation known = operations.get(r.operation());
-        if (known != null && known.state == OperationState.ACCEPTED) {
-            return new AcceptAnswer(
-                    true, known.number, known.epoch, known.node, null, "", null, null);
+        if (known != null && known.number > 0) {
+            return known.state == OperationState.ACCEPTED
+                    ? new AcceptAnswer(
+                            true, known.number, row.epoch, known.node, null, "", null, null)
+                    : refused(row, orStale(known.error), row.tombstone);
         }
-        boolean destroy = r.kind() == OperationKind.DESTROY;
-        if (row.tombstone != null && !destroy) {
-            end(r.operation(), OperationState.REFUSED, ErrorCode.GONE, "tombstone");
-            return refused(row, ErrorCode.GONE, row.tombstone);
-        }
-        if (r.onlyIfDeadlinePassed() && row.deadline != null && r.reason().atMillis() < due(row)) {
-            return refused(row, ErrorCode.PRECONDITION_FAILED, null);
+        AcceptAnswer refusal = refusal(r, row, known);
+        if (refusal != null) {
+            return refusal; // and has written nothing
         }
         if (known == null) {
-            if (!r.automatic()) {
-                return refused(row, ErrorCode.NOT_FOUND, null);
-            }
             known = new Operation(r.session(), null);
             operations.put(r.operation(), known);
-        } else if (known.state != OperationState.REQUESTED) {
-            return refused(row, ErrorCode.STALE_FENCE, row.tombstone);
+        }
+        InFlight open = FakeRecords.inFlight(row, operations);
+        if (open != null) {
+            end(open.operation(), OperationState.SUPERSEDED, ErrorCode.GONE, "superseded");
         }
         return accepted(r, row, known);
     }
 
-    private AcceptAnswer accepted(AcceptOperation r, Session row, Operation operation) {
-        OperationId over = r.supersedes();
-        if (over != null) {
-            end(over, OperationState.SUPERSEDED, ErrorCode.GONE, "superseded");
+    private @Nullable AcceptAnswer refusal(
+            AcceptOperation r, Session row, @Nullable Operation known) {
+        boolean destroy = r.kind() == OperationKind.DESTROY;
+        if (row.state == SessionState.DESTROYED || (row.tombstone != null && !destroy)) {
+            return refused(row, ErrorCode.GONE, row.tombstone);
         }
+        if (known != null && known.state != OperationState.REQUESTED) {
+            return refused(row, orStale(known.error), row.tombstone);
+        }
+        if (known == null && !r.automatic()) {
+            return refused(row, ErrorCode.NOT_FOUND, row.tombstone);
+        }
+        InFlight open = FakeRecords.inFlight(row, operations);
+        if (open != null && !destroy && !open.operation().equals(r.supersedes())) {
+            return refused(row, ErrorCode.OPERATION_IN_PROGRESS, null);
+        }
+        if (r.onlyIfDeadlinePassed()
+                && (row.deadline == null || r.reason().atMillis() < due(row))) {
+            return new AcceptAnswer(
+                    false,
+                    0,
+                    row.epoch,
+                    null,
+                    ErrorCode.PRECONDITION_FAILED,
+                    "the deadline was changed",
+                    null,
+                    row.deadline);
+        }
+        return null;
+    }
+
+    private static ErrorCode orStale(@Nullable ErrorCode error) {
+        return error == null ? ErrorCode.STALE_FENCE : error;
+    }
+
+    private AcceptAnswer accepted(AcceptOperation r, Session row, Operation operation) {
         if (r.kind() == OperationKind.DESTROY && row.tombstone == null) {
             row.tombstone = r.operation();
         }
@@ -304,8 +354,7 @@ public final class FakeStore implements ControlActivities {
 
     private static AcceptAnswer refused(
             Session row, ErrorCode error, @Nullable OperationId tombstone) {
-        return new AcceptAnswer(
-                false, 0, row.epoch, null, error, error.summary(), tombstone, row.deadline);
+        return new AcceptAnswer(false, 0, row.epoch, null, error, error.summary(), tombstone, null);
     }
 
     private MoveAnswer move(MoveOperation r) {
@@ -345,7 +394,8 @@ public final class FakeStore implements ControlActivities {
                 fence.number() < row.highestNumber
                         || (fence.number() == row.highestNumber
                                 && fence.attempt() < row.highestAttempt);
-        boolean closed = operation.state != OperationState.ACCEPTED;
+        boolean closed =
+                operation.state != OperationState.ACCEPTED || row.state == SessionState.DESTROYED;
         boolean tombstoned = row.tombstone != null && !destroy;
         if (lower || closed || tombstoned) {
             return true;
@@ -358,17 +408,16 @@ public final class FakeStore implements ControlActivities {
     private CommitAnswer write(CommitOperation r) {
         Session row = row(r.session());
         Operation operation = operation(r.operation());
-        boolean again =
-                operation.state == r.outcome()
-                        && row.highestNumber == r.fence().number()
-                        && row.highestAttempt == r.fence().attempt();
-        if (again) {
-            return new CommitAnswer(true, null);
+        if (operation.state == r.outcome() && operation.number == r.fence().number()) {
+            return new CommitAnswer(true, row.tombstone);
         }
         boolean destroy = operation.kind == OperationKind.DESTROY;
         if (fenced(row, r.operation(), r.fence(), destroy)) {
             return new CommitAnswer(false, row.tombstone);
         }
+        row.endings.add(
+                new Ending(
+                        Objects.requireNonNull(operation.kind), r.outcome(), row.state, r.state()));
         row.state = r.state();
         row.node = r.node();
         row.vm = r.vm();
@@ -382,18 +431,31 @@ public final class FakeStore implements ControlActivities {
         end(r.operation(), r.outcome(), r.error(), r.detail());
         r.joined().forEach(j -> end(j, r.outcome(), r.error(), r.detail()));
         if (r.state() == SessionState.DESTROYED) {
-            operations.forEach((id, o) -> {
-                if (o.session.equals(r.session())) {
-                    boolean asked = o.command == Command.DESTROY;
-                    end(
-                            id,
-                            asked ? OperationState.DONE : OperationState.REFUSED,
-                            asked ? null : ErrorCode.GONE,
-                            "destroyed");
-                }
-            });
+            destroyed(row, r);
         }
         return new CommitAnswer(true, null);
+    }
+
+    /** It absorbs: whoever still waits is told so. */
+    private void destroyed(Session row, CommitOperation r) {
+        if (row.tombstone == null) {
+            row.tombstone = r.operation();
+        }
+        operations.forEach((id, o) -> {
+            if (!o.session.equals(r.session())) {
+                return;
+            }
+            if (o.command == Command.DESTROY) {
+                end(id, OperationState.DONE, null, "");
+            } else {
+                boolean begun = o.state == OperationState.ACCEPTED;
+                end(
+                        id,
+                        begun ? OperationState.SUPERSEDED : OperationState.REFUSED,
+                        ErrorCode.GONE,
+                        "destroyed");
+            }
+        });
     }
 
     private static void list(Session row, SnapshotRef snapshot) {
@@ -410,53 +472,6 @@ public final class FakeStore implements ControlActivities {
             operation.error = error;
             operation.detail = detail;
         }
-    }
-
-    private @Nullable InFlight inFlight(Session row) {
-        for (Map.Entry<OperationId, Operation> entry : operations.entrySet()) {
-            Operation o = entry.getValue();
-            boolean open = o.state == OperationState.ACCEPTED && o.number == row.number;
-            OperationKind kind = o.kind;
-            if (open && kind != null && row.equals(sessions.get(o.session))) {
-                return new InFlight(
-                        entry.getKey(),
-                        kind,
-                        o.number,
-                        o.epoch,
-                        row.highestAttempt,
-                        "",
-                        o.acceptedAtMillis);
-            }
-        }
-        return null;
-    }
-
-    private SessionRecord record(Session row) {
-        SessionRecord record = SessionRecord.fresh(row.deadline, row.reason);
-        for (SnapshotRef snapshot : row.snapshots) {
-            record =
-                    snapshot.kind() == SnapshotKind.DISK
-                            ? record.withPreserved(snapshot)
-                            : record.withSnapshot(snapshot);
-        }
-        for (String node : row.nodes) {
-            record = record.withNode(node);
-        }
-        return new SessionRecord(
-                row.state,
-                row.epoch,
-                row.number,
-                row.node,
-                record.nodes(),
-                false,
-                row.vm,
-                record.newest(),
-                record.preserved(),
-                row.deadline,
-                List.of(),
-                inFlight(row),
-                row.reason,
-                List.of());
     }
 
     private Session row(SessionId id) {

@@ -8,6 +8,7 @@ import dev.space.model.SnapshotKind;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -122,6 +123,19 @@ public class RepairStore {
     /** One operation's row, read now. */
     public Optional<OperationRow> operation(OperationId id) {
         return db.inTransaction(tx -> tx.first(OperationRow.SELECT, OperationRow::read, id));
+    }
+
+    /** When the platform brought the session back by itself and did not give up; newest first. */
+    public List<Instant> recoveries(SessionId session, int max) {
+        return db.inTransaction(tx ->
+                tx.all(
+                        "SELECT accepted_at FROM operations WHERE session_id = ? AND kind ="
+                                + " 'RECOVER' AND actor = 'platform' AND number IS NOT NULL AND"
+                                + " coalesce(error_code, '') NOT IN ('LIMIT_EXCEEDED', 'NODE_LOST')"
+                                + " ORDER BY number DESC LIMIT ?",
+                        row -> Objects.requireNonNull(Db.instant(row, "accepted_at")),
+                        session,
+                        max));
     }
 
     /** The CREATE of a session. */

@@ -229,6 +229,24 @@ final class Desk {
         answerBoth(operation, answer);
     }
 
+    /** The row has an operation in flight: that one runs, and this is decided again on it. */
+    void givesWay(Operation operation, Runnable takeUp) {
+        current = null;
+        takeUp.run();
+        Operation running = required(inFlight());
+        Command command = operation.request.command();
+        if (running.request.operation().equals(operation.request.operation())) {
+            running.joined.addAll(operation.joined);
+            accepted(operation);
+            operation.done.completeFrom(running.done);
+        } else if (command == null) { // the platform's own: what it follows from is judged again
+            notAccepted(operation, ErrorCode.OPERATION_IN_PROGRESS, "");
+        } else {
+            endJoined(operation, 0, OperationState.REFUSED, ErrorCode.OPERATION_IN_PROGRESS, "");
+            answerBoth(operation, decide(operation.request, command).get());
+        }
+    }
+
     void ended(Operation operation, @Nullable StepFailure failure) {
         current = null;
         CommandAnswer answer;

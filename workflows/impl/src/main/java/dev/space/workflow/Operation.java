@@ -40,6 +40,9 @@ final class Operation {
 
     final List<OperationId> joined = new ArrayList<>();
 
+    /** The event that the platform started it for; null when somebody asked for it. */
+    @Nullable Incoming because;
+
     private @Nullable CancellationScope scope;
     private @Nullable CancellationScope attempt;
     private @Nullable Request supersededBy;

@@ -105,6 +105,10 @@ final class Policies {
             case IGNORE -> ignored(event.kind());
             default -> {}
         }
+        Operation begun = desk.inFlight();
+        if (begun != null) {
+            begun.because = event;
+        }
         return true;
     }
 

@@ -161,9 +161,11 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         AcceptAnswer answer = runner.accept(operation);
         boolean known = answer.accepted() && answer.number() <= record.number();
         if (known && operation.begun == null) {
-            // it ended long ago and was sent again after its answer was forgotten
-            desk.notAccepted(operation, ErrorCode.STALE_FENCE, "the operation has ended already");
+            givesWay(operation, answer); // to itself: a task that was lost has begun it
             return;
+        }
+        if (answer.accepted() && operation.begun == null) {
+            learn(answer.number());
         }
         runner.begin(operation, answer);
         if (!answer.accepted()) {
@@ -198,6 +200,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
             destroyOn(tombstone);
         } else if (error == ErrorCode.PRECONDITION_FAILED) {
             desk.notAccepted(operation, error, answer.detail());
+        } else if (error == ErrorCode.OPERATION_IN_PROGRESS) {
+            givesWay(operation, answer);
         } else {
             // a lost workflow task ran this operation to its end: the row knows how
             reload();
@@ -210,11 +214,46 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         }
     }
 
+    /**
+     * A workflow task that was lost began another operation than its repetition did, or came
+     * further with this one: the row has it in flight, and nobody else will ever end it.
+     */
+    private void givesWay(Operation operation, AcceptAnswer answer) {
+        LoadedSession loaded = load();
+        InFlight begun = loaded == null ? null : loaded.record().inFlight();
+        if (loaded == null || begun == null || loaded.tombstone() != null) {
+            reload(); // it has ended meanwhile
+            desk.notAccepted(operation, ErrorCode.OPERATION_IN_PROGRESS, answer.detail());
+            return;
+        }
+        desk.givesWay(operation, () -> takeUp(loaded, begun));
+        Incoming because = operation.because;
+        if (because != null) {
+            policies.arrived(because); // is judged again when that one has ended
+        }
+    }
+
+    /**
+     * A workflow task that was lost may have carried out operations that its repetition decided
+     * otherwise: what they left, and on which nodes, only the row knows.
+     */
+    private void learn(long accepted) {
+        if (accepted > record.number() + 1) {
+            LoadedSession loaded = load();
+            if (loaded != null) {
+                record = known(loaded);
+            }
+        }
+    }
+
     private void reload() {
         LoadedSession loaded = load();
         if (loaded != null) {
-            record = loaded.record().withoutInFlight();
-            if (record.state() != SessionState.DESTROYED) {
+            record = known(loaded);
+            InFlight begun = loaded.record().inFlight();
+            if (begun != null && loaded.tombstone() == null && desk.nothingComes()) {
+                takeUp(loaded, begun);
+            } else if (record.state() != SessionState.DESTROYED) {
                 destroyOn(loaded.tombstone());
             }
         }
@@ -226,21 +265,38 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         if (loaded == null) {
             return;
         }
-        record = loaded.record().withoutInFlight();
         InFlight begun = loaded.record().inFlight();
         OperationId tombstone = loaded.tombstone();
         if (begun != null && (tombstone == null || tombstone.equals(begun.operation()))) {
-            if (begun.kind() == OperationKind.RECOVER) { // its VM is not to be heard of again
-                record = record.withState(record.state(), null, record.reason());
-            }
-            Reason reason = new Reason(record.reason().code(), "", now());
-            desk.begin(
-                    Operation.goingOn(
-                            new Request(begun.operation(), null, null, false, false, reason),
-                            begun));
-        } else if (record.state() != SessionState.DESTROYED) {
+            takeUp(loaded, begun);
+            return;
+        }
+        record = known(loaded);
+        if (record.state() != SessionState.DESTROYED) {
             destroyOn(tombstone);
         }
+    }
+
+    /** The record becomes what the row says, and what the row has in flight runs next. */
+    private void takeUp(LoadedSession loaded, InFlight begun) {
+        record = known(loaded);
+        if (begun.kind() == OperationKind.RECOVER) { // its VM is not to be heard of again
+            record = record.withState(record.state(), null, record.reason());
+        }
+        Reason reason = new Reason(record.reason().code(), "", now());
+        desk.begin(
+                Operation.goingOn(
+                        new Request(begun.operation(), null, loaded.name(), false, false, reason),
+                        begun));
+    }
+
+    /** What the row does not have is kept. */
+    private SessionRecord known(LoadedSession loaded) {
+        SessionRecord next = loaded.record().withoutInFlight().withNodeAway(record.nodeAway());
+        for (CommandAnswer answer : record.ended()) {
+            next = next.withEnded(answer);
+        }
+        return next;
     }
 
     private @Nullable LoadedSession load() {

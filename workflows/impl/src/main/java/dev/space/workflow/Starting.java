@@ -67,9 +67,9 @@ final class Starting {
     static void fromSnapshot(OperationContext c) {
         SessionRecord record = c.record();
         List<SnapshotRef> sources = new ArrayList<>();
-        addIfThere(sources, record.newest());
+        addIfThere(sources, record, record.newest());
         if (c.operation.kind == OperationKind.RECOVER) {
-            addIfThere(sources, record.preserved());
+            addIfThere(sources, record, record.preserved());
         }
         StepFailure failure =
                 new StepFailure(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
@@ -87,8 +87,10 @@ final class Starting {
         throw failure;
     }
 
-    private static void addIfThere(List<SnapshotRef> sources, @Nullable SnapshotRef source) {
-        if (source != null && !sources.contains(source)) {
+    /** The rows still list what a lost node held; the session is on that node no more. */
+    private static void addIfThere(
+            List<SnapshotRef> sources, SessionRecord record, @Nullable SnapshotRef source) {
+        if (source != null && source.node().equals(record.node()) && !sources.contains(source)) {
             sources.add(source);
         }
     }

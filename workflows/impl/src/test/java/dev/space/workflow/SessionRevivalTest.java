@@ -6,6 +6,7 @@ import dev.space.contract.session.RecoveryPolicy;
 import dev.space.model.Command;
 import dev.space.model.OperationId;
 import dev.space.model.OperationState;
+import dev.space.model.ReasonCode;
 import dev.space.model.SessionState;
 import dev.space.testkit.Faults.Fault;
 import java.util.Objects;
@@ -21,7 +22,9 @@ final class SessionRevivalTest {
 
     @AfterEach
     void close() {
-        session.destroy();
+        if (session.row().state != SessionState.DESTROYED) {
+            session.destroy();
+        }
         session.awaitState(SessionState.DESTROYED);
         world.nothingIsLeftOf(session);
         world.close();
@@ -135,6 +138,52 @@ final class SessionRevivalTest {
         session.awaitRecovered();
         assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
         assertThat(session.row().epoch).isEqualTo(2);
+    }
+
+    @Test
+    void aCheckpointInFlightIsCarriedOnAndKeepsItsName() {
+        session.create();
+        world.node(World.FIRST).reachable(false);
+        OperationId checkpoint = session.request(Command.CHECKPOINT);
+        session.submit(checkpoint, Command.CHECKPOINT, "before");
+        cutOff(checkpoint);
+
+        assertThat(session.await(checkpoint)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+        assertThat(session.row().snapshots).hasSize(1);
+        assertThat(session.row().names)
+                .containsEntry("before", session.row().snapshots.getFirst().id().value());
+    }
+
+    /** The row of what joined is still REQUESTED, so that it is sent again. */
+    @Test
+    void whatJoinedAnOperationEndsWithItAfterItWasSentAgain() {
+        session.create();
+        world.node(World.FIRST).reachable(false);
+        OperationId first = session.request(Command.PAUSE);
+        session.submit(first, Command.PAUSE, null);
+        OperationId second = session.request(Command.PAUSE);
+        session.submit(second, Command.PAUSE, null);
+        session.terminateAndRevive();
+        session.submit(second, Command.PAUSE, null);
+        world.node(World.FIRST).reachable(true);
+
+        assertThat(session.await(first)).isEqualTo(OperationState.DONE);
+        assertThat(session.await(second)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().snapshots).hasSize(1);
+    }
+
+    @Test
+    void aCrashLoopIsRemembered() {
+        session.recovery(new RecoveryPolicy(1, 3_600_000)).create();
+        session.crash();
+        session.awaitRecovered();
+        session.awaitState(SessionState.RUNNING);
+        session.terminateAndRevive();
+        session.crash();
+
+        session.awaitState(SessionState.FAILED);
+        assertThat(session.row().reason.code()).isEqualTo(ReasonCode.CRASH_LOOP);
     }
 
     @Test

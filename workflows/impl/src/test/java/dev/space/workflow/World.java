@@ -3,6 +3,8 @@ package dev.space.workflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.contract.TaskQueues;
+import dev.space.contract.node.ReleaseSession;
+import dev.space.contract.node.StepRef;
 import dev.space.contract.session.CommandAnswer;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.PolicyAction;
@@ -41,6 +43,7 @@ import io.temporal.client.WorkflowStub;
 import io.temporal.client.WorkflowUpdateHandle;
 import io.temporal.client.WorkflowUpdateStage;
 import io.temporal.common.WorkflowExecutionHistory;
+import io.temporal.serviceclient.WorkflowServiceStubsOptions;
 import io.temporal.testing.TestEnvironmentOptions;
 import io.temporal.testing.TestWorkflowEnvironment;
 import io.temporal.worker.WorkerFactory;
@@ -84,7 +87,8 @@ final class World implements AutoCloseable {
     private final Map<String, FakeNode> nodes = new LinkedHashMap<>();
     private final Random random;
     private final boolean sticky;
-    private WorkerFactory workers;
+    private final LostTasks lostTasks = new LostTasks();
+    private final WorkerFactory workers;
     private WorkerFactory nodeWorkers;
 
     World(Faults faults, long seed, boolean sticky) {
@@ -99,6 +103,10 @@ final class World implements AutoCloseable {
         SessionAttributes.ALL.forEach(a ->
                 options.registerSearchAttribute(
                         a.getName(), IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD));
+        options.setWorkflowServiceStubsOptions(
+                WorkflowServiceStubsOptions.newBuilder()
+                        .setGrpcClientInterceptors(List.of(lostTasks))
+                        .build());
         server = TestWorkflowEnvironment.newInstance(options.build());
         workers = startWorkers();
         nodeWorkers = startNodeWorkers();
@@ -147,15 +155,22 @@ final class World implements AutoCloseable {
                 .build();
     }
 
-    /** The workers' process dies and another takes its place. */
-    void crashWorkers() {
-        workers.shutdownNow();
-        workers = startWorkers();
+    /** The workers' process dies in its next workflow tasks, and another takes its place. */
+    void crashWorkers(int tasks) {
+        lostTasks.lose(tasks);
+    }
+
+    boolean serverIsStuck() {
+        return lostTasks.serverIsStuck();
     }
 
     /** Waits until the condition on the rows holds; the timers that run meanwhile are skipped. */
     boolean awaitThat(Supplier<Boolean> condition) {
-        long until = System.nanoTime() + PATIENCE.toNanos();
+        return awaitThat(condition, PATIENCE);
+    }
+
+    boolean awaitThat(Supplier<Boolean> condition, Duration patience) {
+        long until = System.nanoTime() + patience.toNanos();
         try {
             while (!store.awaitThat(condition, GLANCE)) {
                 if (System.nanoTime() > until) {
@@ -234,7 +249,15 @@ final class World implements AutoCloseable {
 
         /** An operator terminates the workflow; the reconciler starts it again from the row. */
         void terminateAndRevive() {
+            terminate();
+            revive();
+        }
+
+        void terminate() {
             stub().terminate("by an operator");
+        }
+
+        void revive() {
             restored = true; // (rule 13: the only start that may duplicate)
             reuse = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE;
             begin();
@@ -278,6 +301,7 @@ final class World implements AutoCloseable {
         }
 
         CommandAnswer submit(OperationId operation, Command command, @Nullable String name) {
+            store.operation(operation).name = name;
             return begin("submit", operation, new SubmitCommand(operation, command, name))
                     .getResult();
         }
@@ -305,6 +329,14 @@ final class World implements AutoCloseable {
                             SubmitCommand.of(operation, command));
         }
 
+        /** Answers when all that was sent before was taken note of; it has no other effect. */
+        CommandAnswer reachThrough(OperationId ended) {
+            return stub().startUpdate(
+                            options("submit", newOperation()),
+                            SubmitCommand.of(ended, Command.RESUME))
+                    .getResult();
+        }
+
         List<OperationKind> open() {
             return store.operations(id).stream()
                     .filter(o -> !o.state.ended())
@@ -315,6 +347,12 @@ final class World implements AutoCloseable {
         boolean completed() {
             return stub().describe().getStatus()
                     == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+        }
+
+        /** No run of the workflow is open: it completed, or was terminated. */
+        boolean closed() {
+            return stub().describe().getStatus()
+                    != WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING;
         }
 
         WorkflowExecutionHistory history() {
@@ -424,6 +462,20 @@ final class World implements AutoCloseable {
         byte[] bytes = new byte[Ids.RANDOM_BYTES];
         random.nextBytes(bytes);
         return Ids.text(prefix, bytes);
+    }
+
+    /** The reconciler asks the nodes until they have removed what they could not before. */
+    void payWhatIsOwed(Session session) {
+        Fence last = new Fence(session.row().epoch, session.row().number, Long.MAX_VALUE);
+        StepRef ref = new StepRef(session.id, newOperation(), last);
+        for (FakeNode node : nodes.values()) {
+            if (session.row().owed.remove(node.id())) {
+                boolean reachable = node.reachable();
+                node.reachable(true);
+                node.releaseSession(new ReleaseSession(ref));
+                node.reachable(reachable);
+            }
+        }
     }
 
     /** Nothing of the session is left on any node, and its row says so. */

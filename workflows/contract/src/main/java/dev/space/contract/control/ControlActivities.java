@@ -1,6 +1,7 @@
 package dev.space.contract.control;
 
 import dev.space.contract.session.SessionRecord;
+import dev.space.model.OperationId;
 import dev.space.model.SessionId;
 import io.temporal.activity.ActivityInterface;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,11 @@ public interface ControlActivities {
      */
     @Nullable LoadedSession loadSession(SessionId session);
 
-    /** What a workflow that starts again continues from. */
-    record LoadedSession(SessionRecord record, dev.space.model.@Nullable OperationId tombstone) {}
+    /**
+     * What a workflow that starts again continues from.
+     *
+     * @param name name that the operation in flight was asked to give to its snapshot
+     */
+    record LoadedSession(
+            SessionRecord record, @Nullable OperationId tombstone, @Nullable String name) {}
 }

@@ -42,6 +42,9 @@ public record SessionRecord(
     /** Ended operations that are remembered: more than can be sent again at once. */
     public static final int ENDED_MAX = 32;
 
+    /** Automatic recoveries that are remembered when the session is read from its rows. */
+    public static final int RECOVERIES_MAX = 100;
+
     public SessionRecord {
         nodes = List.copyOf(nodes);
         recoveries = List.copyOf(recoveries);

@@ -1,0 +1,89 @@
+package dev.space.testkit;
+
+import dev.space.contract.control.ControlActivities.LoadedSession;
+import dev.space.contract.session.InFlight;
+import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SnapshotRef;
+import dev.space.model.ErrorCode;
+import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
+import dev.space.model.OperationState;
+import dev.space.model.SnapshotKind;
+import dev.space.testkit.FakeStore.Operation;
+import dev.space.testkit.FakeStore.Session;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Rebuilds a session's record from the fake's rows, as the product's loader does. */
+final class FakeRecords {
+
+    private FakeRecords() {}
+
+    static LoadedSession loaded(Session row, Map<OperationId, Operation> operations) {
+        InFlight begun = inFlight(row, operations);
+        String name =
+                begun == null
+                        ? null
+                        : Objects.requireNonNull(operations.get(begun.operation())).name;
+        return new LoadedSession(record(row, operations, begun), row.tombstone, name);
+    }
+
+    static @Nullable InFlight inFlight(Session row, Map<OperationId, Operation> operations) {
+        for (Map.Entry<OperationId, Operation> entry : operations.entrySet()) {
+            Operation o = entry.getValue();
+            boolean open = o.state == OperationState.ACCEPTED && o.number == row.number;
+            OperationKind kind = o.kind;
+            if (open && kind != null && o.session.equals(row.id)) {
+                return new InFlight(
+                        entry.getKey(),
+                        kind,
+                        o.number,
+                        o.epoch,
+                        row.highestAttempt,
+                        "",
+                        o.acceptedAtMillis);
+            }
+        }
+        return null;
+    }
+
+    private static List<Long> recoveries(Session row, Map<OperationId, Operation> operations) {
+        return operations.values().stream()
+                .filter(o -> o.session.equals(row.id))
+                .filter(o -> o.kind == OperationKind.RECOVER && o.command == null)
+                .filter(o -> o.error != ErrorCode.LIMIT_EXCEEDED && o.error != ErrorCode.NODE_LOST)
+                .map(o -> o.acceptedAtMillis)
+                .toList();
+    }
+
+    private static SessionRecord record(
+            Session row, Map<OperationId, Operation> operations, @Nullable InFlight begun) {
+        SessionRecord record = SessionRecord.fresh(row.deadline, row.reason);
+        for (SnapshotRef snapshot : row.snapshots) {
+            record =
+                    snapshot.kind() == SnapshotKind.DISK
+                            ? record.withPreserved(snapshot)
+                            : record.withSnapshot(snapshot);
+        }
+        for (String node : row.nodes) {
+            record = record.withNode(node);
+        }
+        return new SessionRecord(
+                row.state,
+                row.epoch,
+                row.number,
+                row.node,
+                record.nodes(),
+                false,
+                row.vm,
+                record.newest(),
+                record.preserved(),
+                row.deadline,
+                recoveries(row, operations),
+                begun,
+                row.reason,
+                List.of());
+    }
+}
