@@ -156,7 +156,9 @@ public class CommitStore {
                     "UPDATE snapshots SET state = 'DELETED' WHERE session_id = ?",
                     commit.session());
         }
-        refreshDurability(tx, commit.session());
+        if (destroyed || !commit.snapshots().isEmpty()) {
+            refreshDurability(tx, commit.session());
+        }
     }
 
     /** Newest means highest (epoch, stop) (rule 17). */

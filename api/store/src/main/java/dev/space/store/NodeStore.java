@@ -147,7 +147,7 @@ public class NodeStore {
 
     /** Highest report that was taken in; empty for a node that nobody knows. */
     public Optional<Long> reportSequence(String node) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         "SELECT report_sequence FROM nodes WHERE id = ?",
                         row -> row.getLong(1),
@@ -202,7 +202,7 @@ public class NodeStore {
 
     /** Where a node's API is, while its row exists. */
     public Optional<String> address(String node) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         "SELECT api_address FROM nodes WHERE id = ?",
                         row -> row.getString(1),
@@ -211,7 +211,7 @@ public class NodeStore {
 
     /** The newest digest that a name stands for on a node that is alive, or anywhere. */
     public Optional<String> templateDigest(String name) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         """
                         SELECT t.digest FROM templates t
@@ -226,7 +226,7 @@ public class NodeStore {
 
     /** Names of all published templates. */
     public List<String> templateNames() {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "SELECT DISTINCT name FROM templates ORDER BY name LIMIT 1000",
                         row -> row.getString(1)));
@@ -234,7 +234,7 @@ public class NodeStore {
 
     /** Last activity of a session, for the idle policy; never moves back. */
     public void activity(String session, long epoch, @Nullable Instant at) {
-        db.inTransaction(tx ->
+        db.inOneStatement(tx ->
                 tx.update(
                         "UPDATE sessions SET last_active_at = greatest(last_active_at, ?)"
                                 + " WHERE id = ? AND epoch = ?",

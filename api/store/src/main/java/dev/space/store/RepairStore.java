@@ -32,7 +32,7 @@ public class RepairStore {
 
     /** REQUESTED rows that nobody sent for a while; claiming them counts as sending. */
     public List<OperationRow> claimRequested(Duration older, int max) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "UPDATE operations SET sent_at = now() WHERE id IN (SELECT id FROM"
                                 + " operations WHERE state = 'REQUESTED' AND sent_at < now() -"
@@ -46,7 +46,7 @@ public class RepairStore {
 
     /** Clean-ups that are due; the next try is put off, further each time. */
     public List<Owed> claimOwed(int max) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         """
                         UPDATE cleanup_owed SET tries = tries + 1, attempt = attempt + 1,
@@ -73,7 +73,7 @@ public class RepairStore {
 
     /** The node did it, or never had it. */
     public void paid(SessionId session, String node) {
-        db.inTransaction(tx ->
+        db.inOneStatement(tx ->
                 tx.update(
                         "DELETE FROM cleanup_owed WHERE session_id = ? AND node_id = ?",
                         session,
@@ -82,7 +82,7 @@ public class RepairStore {
 
     /** A node still has something of a session that is destroyed: it owes the clean-up again. */
     public void owe(SessionId session, String node, String why) {
-        db.inTransaction(tx ->
+        db.inOneStatement(tx ->
                 tx.update(
                         """
                         INSERT INTO cleanup_owed (session_id, node_id, operation_id, epoch,
@@ -102,7 +102,7 @@ public class RepairStore {
      * DESTROYED and were not touched lately.
      */
     public List<SessionRow> alive(String afterId, Duration untouched, int max) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "SELECT "
                                 + SessionRow.COLUMNS
@@ -117,12 +117,21 @@ public class RepairStore {
 
     /** A session's row, read now. */
     public Optional<SessionRow> session(SessionId id) {
-        return db.inTransaction(tx -> tx.first(SessionRow.SELECT, SessionRow::read, id));
+        return db.inOneStatement(tx -> tx.first(SessionRow.SELECT, SessionRow::read, id));
+    }
+
+    /** The rows of these sessions, as far as there are any. */
+    public List<SessionRow> sessions(List<SessionId> ids) {
+        return db.inOneStatement(tx ->
+                tx.all(
+                        "SELECT " + SessionRow.COLUMNS + " FROM sessions WHERE id = ANY (?)",
+                        SessionRow::read,
+                        (Object) ids.stream().map(SessionId::value).toArray(String[]::new)));
     }
 
     /** One operation's row, read now. */
     public Optional<OperationRow> operation(OperationId id) {
-        return db.inTransaction(tx -> tx.first(OperationRow.SELECT, OperationRow::read, id));
+        return db.inOneStatement(tx -> tx.first(OperationRow.SELECT, OperationRow::read, id));
     }
 
     /** When the platform brought the session back by itself and did not give up; newest first. */
@@ -140,7 +149,7 @@ public class RepairStore {
 
     /** The CREATE of a session. */
     public Optional<OperationRow> createOf(SessionId session) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         "SELECT "
                                 + OperationRow.COLUMNS
@@ -152,7 +161,7 @@ public class RepairStore {
 
     /** A listed snapshot of a session by its id. */
     public Optional<CommitStore.Snapshot> snapshot(String id) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop,"
                                 + " bytes, taken_at FROM snapshots WHERE id = ? AND state ="
@@ -171,7 +180,7 @@ public class RepairStore {
 
     /** Nodes whose lease ended inside the last period: their sessions are told. */
     public List<String> nodesLost(Duration since) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "SELECT id FROM nodes WHERE lease_until < now() AND lease_until >"
                                 + " now() - ?::bigint * interval '1 millisecond'",
@@ -181,7 +190,7 @@ public class RepairStore {
 
     /** Nodes that are alive, with their address. */
     public List<String> nodesAlive() {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "SELECT id FROM nodes WHERE lease_until >= now() ORDER BY id",
                         row -> row.getString(1)));
@@ -189,7 +198,7 @@ public class RepairStore {
 
     /** Sessions that live on a node. */
     public List<SessionId> sessionsOn(String node, int max) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.all(
                         "SELECT id FROM sessions WHERE node_id = ? AND state <> 'DESTROYED'"
                                 + " ORDER BY id LIMIT ?",
@@ -200,7 +209,7 @@ public class RepairStore {
 
     /** Keys older than their time whose operation has ended. */
     public int expireKeys(Duration age) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.update(
                         "DELETE FROM idempotency_keys k USING operations o WHERE o.id ="
                                 + " k.operation_id AND o.ended_at IS NOT NULL AND k.created_at <"

@@ -35,13 +35,18 @@ public class RequestStore {
      *
      * @param isNew false when the key was known: nothing was written, send again what was found
      * @param answerBody the stored answer, when the first request was already answered
+     * @param written what a new request wrote; null when nothing was written
      */
     public record Requested(
             OperationId operation,
             SessionId session,
             boolean isNew,
             int answerStatus,
-            @Nullable Blob answerBody) {}
+            @Nullable Blob answerBody,
+            @Nullable Written written) {}
+
+    /** The rows as this request left them, so that they need not be read again to be sent. */
+    public record Written(SessionRow session, OperationRow operation) {}
 
     /** A session to insert. */
     public record NewSession(
@@ -66,9 +71,10 @@ public class RequestStore {
             if (known.isPresent()) {
                 return known.get();
             }
-            insertSession(tx, session);
-            insertOperation(tx, operation, session.id(), OperationKind.CREATE, actor, null);
-            return remember(tx, key, operation, session.id());
+            SessionRow row = insertSession(tx, session);
+            OperationRow create =
+                    insertOperation(tx, operation, session.id(), OperationKind.CREATE, actor, null);
+            return remember(tx, key, operation, session.id(), new Written(row, create));
         });
     }
 
@@ -90,8 +96,8 @@ public class RequestStore {
             if (row.tombstone() != null || row.state() == SessionState.DESTROYED) {
                 throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
             }
-            insertOperation(tx, operation, session, kind, actor, argument);
-            return remember(tx, key, operation, session);
+            OperationRow command = insertOperation(tx, operation, session, kind, actor, argument);
+            return remember(tx, key, operation, session, new Written(row, command));
         });
     }
 
@@ -112,21 +118,22 @@ public class RequestStore {
             }
             SessionRow row = own(tx, project, session);
             if (row.tombstone() != null) {
-                return remember(tx, key, row.tombstone(), session);
+                return remember(tx, key, row.tombstone(), session, null);
             }
-            insertOperation(tx, operation, session, OperationKind.DESTROY, actor, null);
+            OperationRow destroy =
+                    insertOperation(tx, operation, session, OperationKind.DESTROY, actor, null);
             tx.update(
                     "UPDATE sessions SET tombstone_at = now(), tombstone_operation = ?,"
                             + " desired = 'DESTROYED', updated_at = now() WHERE id = ?",
                     operation,
                     session);
-            return remember(tx, key, operation, session);
+            return remember(tx, key, operation, session, new Written(row, destroy));
         });
     }
 
     /** Keeps the answer for whoever sends the same request again; the first answer stays. */
     public void storeAnswer(String project, String key, int status, byte[] body) {
-        db.inTransaction(tx ->
+        db.inOneStatement(tx ->
                 tx.update(
                         "UPDATE idempotency_keys SET answer_status = ?, answer_body = ?"
                                 + " WHERE project_id = ? AND key = ? AND answer_body IS NULL",
@@ -198,14 +205,19 @@ public class RequestStore {
                             new SessionId(row.getString("session_id")),
                             false,
                             row.getInt("answer_status"),
-                            Blob.ofColumn(row.getBytes("answer_body")));
+                            Blob.ofColumn(row.getBytes("answer_body")),
+                            null);
                 },
                 key.project(),
                 key.key());
     }
 
     private static Requested remember(
-            Db.Tx tx, @Nullable IdempotencyKey key, OperationId operation, SessionId session)
+            Db.Tx tx,
+            @Nullable IdempotencyKey key,
+            OperationId operation,
+            SessionId session,
+            @Nullable Written written)
             throws SQLException {
         if (key != null) {
             tx.update(
@@ -217,32 +229,36 @@ public class RequestStore {
                     operation,
                     session);
         }
-        return new Requested(operation, session, true, 0, null);
+        return new Requested(operation, session, true, 0, null, written);
     }
 
-    private static void insertSession(Db.Tx tx, NewSession session) throws SQLException {
-        tx.update(
-                """
-                INSERT INTO sessions (id, organisation_id, project_id, state, desired, engine,
-                    template_name, template_digest, size, labels, env_encrypted, auto_resume,
-                    deadline_at, deadline_action)
-                VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
-                """,
-                session.id(),
-                session.organisation(),
-                session.project(),
-                session.engine(),
-                session.templateName(),
-                session.templateDigest(),
-                session.size(),
-                session.labelsJson(),
-                session.envEncrypted(),
-                session.autoResume(),
-                session.deadlineAt(),
-                session.deadlineAction());
+    private static SessionRow insertSession(Db.Tx tx, NewSession session) throws SQLException {
+        return tx.first(
+                        """
+                        INSERT INTO sessions (id, organisation_id, project_id, state, desired,
+                            engine, template_name, template_digest, size, labels,
+                            env_encrypted, auto_resume, deadline_at, deadline_action)
+                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
+                        RETURNING
+                        """
+                                + SessionRow.COLUMNS,
+                        SessionRow::read,
+                        session.id(),
+                        session.organisation(),
+                        session.project(),
+                        session.engine(),
+                        session.templateName(),
+                        session.templateDigest(),
+                        session.size(),
+                        session.labelsJson(),
+                        session.envEncrypted(),
+                        session.autoResume(),
+                        session.deadlineAt(),
+                        session.deadlineAction())
+                .orElseThrow();
     }
 
-    private static void insertOperation(
+    private static OperationRow insertOperation(
             Db.Tx tx,
             OperationId operation,
             SessionId session,
@@ -250,13 +266,16 @@ public class RequestStore {
             String actor,
             @Nullable String argument)
             throws SQLException {
-        tx.update(
-                "INSERT INTO operations (id, session_id, kind, state, actor, argument)"
-                        + " VALUES (?, ?, ?, 'REQUESTED', ?, ?)",
-                operation,
-                session,
-                kind,
-                actor,
-                argument);
+        return tx.first(
+                        "INSERT INTO operations (id, session_id, kind, state, actor, argument)"
+                                + " VALUES (?, ?, ?, 'REQUESTED', ?, ?) RETURNING "
+                                + OperationRow.COLUMNS,
+                        OperationRow::read,
+                        operation,
+                        session,
+                        kind,
+                        actor,
+                        argument)
+                .orElseThrow();
     }
 }

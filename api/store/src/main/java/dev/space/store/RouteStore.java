@@ -36,7 +36,7 @@ public class RouteStore {
             @Nullable Blob envEncrypted) {}
 
     public Optional<Route> find(SessionId session) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         """
                         SELECT s.project_id, s.state, s.epoch, s.node_id, n.api_address,

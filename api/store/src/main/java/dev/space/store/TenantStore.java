@@ -40,7 +40,7 @@ public class TenantStore {
 
     /** The caller with this key's hash, unless it was revoked. */
     public Optional<Caller> find(byte[] hash) {
-        return db.inTransaction(tx ->
+        return db.inOneStatement(tx ->
                 tx.first(
                         "SELECT k.id, p.organisation_id, k.project_id, k.name, k.hash FROM"
                                 + " api_keys k JOIN projects p ON p.id = k.project_id WHERE"

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends REQUESTED rows to workflows, on virtual threads and never more than a bound at once. The
@@ -56,6 +57,12 @@ public class Dispatcher {
 
     /** Sends the operation; the future ends when the workflow answered or cannot be reached. */
     public CompletableFuture<Optional<CommandAnswer>> send(OperationRow operation) {
+        return send(operation, null);
+    }
+
+    /** As above, with the session's row where the caller has just written or read it. */
+    CompletableFuture<Optional<CommandAnswer>> send(
+            OperationRow operation, @Nullable SessionRow session) {
         if (!slots.tryAcquire()) {
             return CompletableFuture.failedFuture(
                     new SpaceException(
@@ -64,7 +71,7 @@ public class Dispatcher {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try {
-                        return deliver(operation);
+                        return session == null ? deliver(operation) : deliver(operation, session);
                     } finally {
                         slots.release();
                         waiter.wake(operation.id().value());
@@ -75,11 +82,12 @@ public class Dispatcher {
 
     /** Empty when the session needs no workflow for it any more. */
     public Optional<CommandAnswer> deliver(OperationRow operation) {
-        SessionRow session = rows.session(operation.session()).orElseThrow();
+        return deliver(operation, rows.session(operation.session()).orElseThrow());
+    }
+
+    private Optional<CommandAnswer> deliver(OperationRow operation, SessionRow session) {
         if (session.state() == SessionState.DESTROYED) {
-            requests.refuse(
-                    session.id(), operation.id(), ErrorCode.GONE, "the session is destroyed");
-            return Optional.empty();
+            return refuseAsGone(operation);
         }
         try {
             return Optional.of(call(session, operation));
@@ -87,10 +95,20 @@ public class Dispatcher {
             if (!isWorkflowGone(failure)) {
                 throw failure;
             }
+            SessionRow now = rows.session(session.id()).orElseThrow();
+            if (now.state() == SessionState.DESTROYED) {
+                return refuseAsGone(operation);
+            }
             LOG.infof("session %s has no workflow; starting it again", session.id());
-            workflows.revive(rows.session(session.id()).orElseThrow());
-            return Optional.of(callAgain(session, operation));
+            workflows.revive(now);
+            return Optional.of(callAgain(now, operation));
         }
+    }
+
+    private Optional<CommandAnswer> refuseAsGone(OperationRow operation) {
+        requests.refuse(
+                operation.session(), operation.id(), ErrorCode.GONE, "the session is destroyed");
+        return Optional.empty();
     }
 
     private CommandAnswer call(SessionRow session, OperationRow operation) {

@@ -58,15 +58,7 @@ public class OperationWaiter {
     public Optional<OperationRow> await(OperationId operation, Duration time) {
         long until = System.nanoTime() + time.toNanos();
         while (true) {
-            CountDownLatch signal = new CountDownLatch(1);
-            waiting.compute(
-                    operation.value(),
-                    (id, others) -> {
-                        Set<CountDownLatch> all =
-                                others == null ? ConcurrentHashMap.newKeySet() : others;
-                        all.add(signal);
-                        return all;
-                    });
+            CountDownLatch signal = expect(operation.value());
             try {
                 // Looked at after the signal is in place, so that no end falls between.
                 Optional<OperationRow> row = rows.operation(operation);
@@ -79,6 +71,35 @@ public class OperationWaiter {
                 forget(operation.value(), signal);
             }
         }
+    }
+
+    /**
+     * As {@link #await} for an operation that nobody has sent yet: it cannot have ended, so that
+     * the row is not looked at before something says so.
+     */
+    Optional<OperationRow> await(OperationId operation, Duration time, Runnable send) {
+        long until = System.nanoTime() + time.toNanos();
+        CountDownLatch signal = expect(operation.value());
+        try {
+            send.run();
+            sleep(signal, Math.min(time.toNanos(), LOOK_EVERY.toNanos()));
+        } finally {
+            forget(operation.value(), signal);
+        }
+        return await(operation, Duration.ofNanos(Math.max(0, until - System.nanoTime())));
+    }
+
+    private CountDownLatch expect(String operation) {
+        CountDownLatch signal = new CountDownLatch(1);
+        waiting.compute(
+                operation,
+                (id, others) -> {
+                    Set<CountDownLatch> all =
+                            others == null ? ConcurrentHashMap.newKeySet() : others;
+                    all.add(signal);
+                    return all;
+                });
+        return signal;
     }
 
     private static void sleep(CountDownLatch signal, long nanos) {

@@ -1,6 +1,5 @@
 package dev.space.service.command;
 
-import dev.space.contract.session.CommandAnswer;
 import dev.space.model.Command;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
@@ -17,6 +16,7 @@ import dev.space.store.RepairStore;
 import dev.space.store.RequestStore;
 import dev.space.store.RequestStore.IdempotencyKey;
 import dev.space.store.RequestStore.Requested;
+import dev.space.store.RequestStore.Written;
 import dev.space.store.SessionRow;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -118,39 +118,57 @@ public class SessionCommands {
         if (requested.answerBody() != null) {
             return;
         }
-        OperationRow row = rows.operation(requested.operation()).orElseThrow();
+        Written written = requested.written();
+        OperationRow row =
+                written == null
+                        ? rows.operation(requested.operation()).orElseThrow()
+                        : written.operation();
         MDC.put("session", row.session().value());
         MDC.put("operation", row.id().value());
         try {
             if (row.state() != OperationState.REQUESTED) {
-                await(row, wait, CompletableFuture.completedFuture(Optional.empty()));
+                if (!wait.isZero()) {
+                    ended(row, wait, waiter.await(row.id(), wait));
+                }
                 return;
             }
             LOG.infof("%s requested", row.kind());
-            await(row, wait, dispatcher.send(row));
+            send(row, written == null ? null : written.session(), wait);
         } finally {
             MDC.remove("session");
             MDC.remove("operation");
         }
     }
 
-    private void await(
-            OperationRow sent, Duration wait, CompletableFuture<Optional<CommandAnswer>> delivery) {
+    private void send(OperationRow row, @Nullable SessionRow session, Duration wait) {
         if (wait.isZero()) {
+            var _ = dispatcher.send(row, session);
             return;
         }
-        CompletableFuture<Boolean> failed =
-                delivery.handle((answer, failure) -> failure != null && lost(sent, failure));
-        OperationRow row = waiter.await(sent.id(), wait).orElse(sent);
-        if (row.state().ended()) {
-            finish(row);
-            return;
-        }
-        if (failed.isDone() && failed.join()) {
+        CompletableFuture<Boolean> failed = new CompletableFuture<>();
+        Runnable send =
+                () -> {
+                    var _ =
+                            dispatcher
+                                    .send(row, session)
+                                    .handle((answer, failure) ->
+                                            failed.complete(failure != null && lost(row, failure)));
+                };
+        Optional<OperationRow> now = waiter.await(row.id(), wait, send);
+        boolean open = now.isEmpty() || !now.get().state().ended();
+        if (open && failed.getNow(false)) {
             throw new SpaceException(
                     ErrorCode.UNAVAILABLE, "the workflow service could not be reached; try again");
         }
-        throw timedOut(row, wait);
+        ended(row, wait, now);
+    }
+
+    private void ended(OperationRow before, Duration wait, Optional<OperationRow> now) {
+        OperationRow row = now.orElse(before);
+        if (!row.state().ended()) {
+            throw timedOut(row, wait);
+        }
+        finish(row);
     }
 
     /** No workflow has it: ends the row at once, instead of letting the caller wait for nothing. */

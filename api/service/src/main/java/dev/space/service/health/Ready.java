@@ -31,7 +31,7 @@ public class Ready implements HealthCheck {
     @Override
     public HealthCheckResponse call() {
         HealthCheckResponseBuilder answer = HealthCheckResponse.named("control-plane");
-        boolean database = holds(() -> db.inTransaction(tx -> tx.first("SELECT 1", row -> 1)));
+        boolean database = holds(() -> db.inOneStatement(tx -> tx.first("SELECT 1", row -> 1)));
         boolean workflows =
                 holds(() ->
                         temporal.blockingStub()

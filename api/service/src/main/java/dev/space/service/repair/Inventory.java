@@ -19,6 +19,9 @@ import dev.space.store.SessionRow;
 import io.grpc.StatusRuntimeException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jboss.logging.Logger;
@@ -27,6 +30,10 @@ import org.jboss.logging.Logger;
 @Singleton
 public class Inventory {
     private static final int CALL_SECONDS_MAX = 20;
+
+    /** Sandboxes whose rows are read at once. */
+    private static final int PAGE = 500;
+
     private static final Logger LOG = Logger.getLogger(Inventory.class);
 
     private final RepairStore rows;
@@ -86,12 +93,23 @@ public class Inventory {
 
     private void compare(String node, NodeLifecycleBlockingStub stub) {
         NodeInventory list = stub.inspect(InspectRequest.getDefaultInstance());
-        for (SandboxState sandbox : list.getSandboxesList()) {
-            if (!Ids.isValid(SessionId.PREFIX, sandbox.getSessionId())) {
-                continue;
-            }
+        List<SandboxState> sandboxes =
+                list.getSandboxesList().stream()
+                        .filter(sandbox -> Ids.isValid(SessionId.PREFIX, sandbox.getSessionId()))
+                        .toList();
+        for (int from = 0; from < sandboxes.size(); from += PAGE) {
+            compare(node, stub, sandboxes.subList(from, Math.min(from + PAGE, sandboxes.size())));
+        }
+    }
+
+    private void compare(
+            String node, NodeLifecycleBlockingStub stub, List<SandboxState> sandboxes) {
+        Map<SessionId, SessionRow> known = new HashMap<>();
+        rows.sessions(sandboxes.stream().map(s -> new SessionId(s.getSessionId())).toList())
+                .forEach(row -> known.put(row.id(), row));
+        for (SandboxState sandbox : sandboxes) {
             SessionId id = new SessionId(sandbox.getSessionId());
-            SessionRow row = rows.session(id).orElse(null);
+            SessionRow row = known.get(id);
             if (row == null) {
                 LOG.warnf("node %s has session %s, which has no row; left alone", node, id);
             } else if (row.state() == SessionState.DESTROYED) {

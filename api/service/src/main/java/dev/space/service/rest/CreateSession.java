@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,11 @@ public record CreateSession(
     /** What happens after a time. */
     @Schema(name = "Deadline")
     public record Deadline(@Nullable Long afterSeconds, @Nullable String action) {}
+
+    /** The name, where it has the form of one; only such a name is looked up. */
+    Optional<String> wellFormedTemplate() {
+        return Optional.ofNullable(template).filter(name -> NAME.matcher(name).matches());
+    }
 
     String checkedTemplate(List<String> published) {
         if (template == null || template.isEmpty()) {

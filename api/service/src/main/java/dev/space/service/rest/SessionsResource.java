@@ -34,6 +34,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -112,13 +113,18 @@ public class SessionsResource {
         Size size = request.checkedSize();
         Map<String, String> labels = request.checkedLabels();
         Map<String, String> env = request.checkedEnv();
-        String template = request.checkedTemplate(nodes.templateNames());
+        Optional<String> digest = request.wellFormedTemplate().flatMap(nodes::templateDigest);
+        String template =
+                request.checkedTemplate(
+                        digest.isPresent()
+                                ? List.of(String.valueOf(request.template()))
+                                : nodes.templateNames());
         return new RequestStore.NewSession(
                 id,
                 caller.organisation(),
                 caller.project(),
                 template,
-                nodes.templateDigest(template).orElseThrow(),
+                digest.or(() -> nodes.templateDigest(template)).orElseThrow(),
                 size.wireName(),
                 null,
                 text(labels),
