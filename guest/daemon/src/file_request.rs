@@ -50,8 +50,8 @@ impl FileRequest {
         sys::set_nonblocking(to_child.as_raw_fd(), true)?;
         sys::set_nonblocking(from_child.as_raw_fd(), true)?;
         let takes_data = matches!(body, request::Body::WriteFile(_));
-        let pid = spawn::fork(|| {
-            match spawn::detach(group, roots)
+        let pid = spawn::fork_into(group, roots, || {
+            match spawn::detach(roots)
                 .and_then(|()| spawn::talk_on(child_input.as_raw_fd(), child_output.as_raw_fd()))
             {
                 Ok(()) => FileChild.run(body, user, roots),

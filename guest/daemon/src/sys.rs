@@ -119,6 +119,47 @@ pub fn kill(pid: i32, signal: i32) -> Result<()> {
     check(unsafe { libc::kill(pid, signal) }).map(drop)
 }
 
+/// The kernel's clone_args, up to the control group (Linux 5.7).
+#[repr(C)]
+#[derive(Default)]
+struct CloneArguments {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+    set_tid: u64,
+    set_tid_size: u64,
+    cgroup: u64,
+}
+
+const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+
+/// Forks into an open control group; 0 in the child.
+pub fn fork_into(group: RawFd) -> Result<i32> {
+    let arguments = CloneArguments {
+        flags: CLONE_INTO_CGROUP,
+        exit_signal: libc::SIGCHLD as u64,
+        cgroup: u64::try_from(group).map_err(|_| Error::from_raw_os_error(libc::EBADF))?,
+        ..Default::default()
+    };
+    // JUSTIFICATION: neither std nor libc can fork into a control group.
+    // SAFETY: the arguments are valid for their size, and share nothing with the child: it is a
+    // fork. This process has one thread, so no lock of the C library is held in the child; what
+    // that library knows of the parent's thread id is used by nothing that the child calls.
+    let pid = unsafe {
+        libc::syscall(
+            libc::SYS_clone3,
+            std::ptr::from_ref(&arguments),
+            std::mem::size_of::<CloneArguments>(),
+        )
+    };
+    check(pid as libc::c_int)
+}
+
 /// One ended child (pid, wait status), orphans included; None when there is none now.
 pub fn reap() -> Option<(i32, i32)> {
     let mut status = 0;
