@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.space.guest.channel.Gate;
 import dev.space.guest.channel.GuestChannel;
 import dev.space.guest.channel.GuestClient;
+import dev.space.guest.channel.GuestStream;
 import dev.space.guest.channel.Handshake;
 import dev.space.guest.channel.ProcessOutput;
 import dev.space.guest.channel.Token;
@@ -132,13 +133,17 @@ public final class BareVm implements AutoCloseable {
         for (String argument : argv) {
             spec.addArgv(ByteString.copyFromUtf8(argument));
         }
-        // All three are sent before the first answer is read, as the node does.
-        try (var started = channel.open(GuestClient.startRequest(spec.build()));
-                var output =
-                        channel.open(
+        // All in one write and before the first answer is read, as the node does.
+        List<GuestStream> open =
+                channel.open(
+                        List.of(
+                                GuestClient.startRequest(spec.build()),
                                 GuestClient.attachRequest(
-                                        id, OutputStream.OUTPUT_STREAM_STDOUT, 0, true));
-                var end = channel.open(GuestClient.getRequest(id, ANSWER_MAX, true))) {
+                                        id, OutputStream.OUTPUT_STREAM_STDOUT, 0, true),
+                                GuestClient.getRequest(id, ANSWER_MAX, true)));
+        try (var started = open.get(0);
+                var output = open.get(1);
+                var end = open.get(2)) {
             var _ = started.reply(ANSWER_MAX);
             String text = text(ProcessOutput.of(output, ANSWER_MAX));
             int code = end.reply(ANSWER_MAX).getProcess().getExitCode();

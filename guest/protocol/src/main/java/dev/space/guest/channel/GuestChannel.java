@@ -110,6 +110,7 @@ public final class GuestChannel implements AutoCloseable {
                             ErrorCode.GUEST_UNREACHABLE, "the session with the guest was renewed"));
             ready = false;
             decoder.expect(Handshake.answer(nonce));
+            requireRoom(first == null ? List.of() : first);
             pump.restart(handshake.encode(nonce, unixNanos(clock.instant()), entropy));
             var opened =
                     first == null
@@ -152,31 +153,44 @@ public final class GuestChannel implements AutoCloseable {
      * before the first is waited for: the daemon takes them in order.
      */
     public GuestStream open(Request request) {
+        return open(List.of(request)).getFirst();
+    }
+
+    /** Several requests in one write, which wakes the guest once; all of them or none. */
+    public List<GuestStream> open(List<Request> requests) {
         lock.lock();
         try {
             throwIfFailed();
             pump.awaitRoom(new Deadline(ROOM_TIMEOUT, "earlier requests"));
             throwIfFailed();
-            var stream = register(request);
+            requireRoom(requests);
+            var opened = requests.stream().map(this::register).toList();
             pump.flush();
-            return stream;
+            return opened;
         } finally {
             lock.unlock();
         }
     }
 
-    private GuestStream register(Request request) {
-        if (streams.size() >= ChannelLimits.STREAMS_MAX) {
+    private void requireRoom(List<Request> requests) {
+        if (streams.size() + requests.size() > ChannelLimits.STREAMS_MAX) {
             throw new SpaceException(
                     ErrorCode.LIMIT_EXCEEDED,
                     "too many requests to one sandbox at once; wait for some to end");
         }
-        var payload = request.toByteString();
-        if (payload.size() > ChannelLimits.REQUEST_BYTES_MAX) {
-            throw new SpaceException(
-                    ErrorCode.INVALID_ARGUMENT,
-                    "a request of " + payload.size() + " bytes is too long for the guest");
+        for (var request : requests) {
+            if (request.getSerializedSize() > ChannelLimits.REQUEST_BYTES_MAX) {
+                throw new SpaceException(
+                        ErrorCode.INVALID_ARGUMENT,
+                        "a request of "
+                                + request.getSerializedSize()
+                                + " bytes is too long for the guest");
+            }
         }
+    }
+
+    private GuestStream register(Request request) {
+        var payload = request.toByteString();
         var id = lastStream == Integer.MAX_VALUE ? 1 : lastStream + 1;
         lastStream = id;
         var writes = request.hasWriteFile();

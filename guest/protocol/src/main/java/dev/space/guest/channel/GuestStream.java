@@ -37,6 +37,7 @@ public final class GuestStream implements AutoCloseable {
     private int receiveWindow = ChannelLimits.WINDOW_BYTES;
     private int owedCredit;
     private int consumedCost;
+    private boolean owesData;
     private int sendWindow = ChannelLimits.WINDOW_BYTES;
     private boolean ended;
     private boolean closed;
@@ -98,6 +99,7 @@ public final class GuestStream implements AutoCloseable {
             }
             var item = items.removeFirst();
             consumedCost = item.cost();
+            owesData |= item.reply() == null;
             return item;
         } finally {
             channel.lock.unlock();
@@ -107,12 +109,13 @@ public final class GuestStream implements AutoCloseable {
     private void acknowledge() {
         owedCredit += consumedCost;
         consumedCost = 0;
-        // With nothing left to read a small rest is acknowledged as well: output is kept until
-        // then.
-        if (owedCredit >= CREDIT_BYTES_MIN || (owedCredit > 0 && items.isEmpty() && !ended)) {
+        // With nothing left to read a small rest of data is acknowledged as well: output is kept
+        // until then. A reply alone is not worth waking the guest for.
+        if (owedCredit >= CREDIT_BYTES_MIN || (owesData && items.isEmpty() && !ended)) {
             receiveWindow += owedCredit;
             channel.sendCredit(id, owedCredit);
             owedCredit = 0;
+            owesData = false;
         }
     }
 

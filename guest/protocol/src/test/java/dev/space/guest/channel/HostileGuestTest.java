@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.google.protobuf.ByteString;
 import dev.space.guest.protocol.Failure;
 import dev.space.guest.protocol.FilePath;
+import dev.space.guest.protocol.OutputStart;
+import dev.space.guest.protocol.OutputStream;
 import dev.space.guest.protocol.Pong;
 import dev.space.guest.protocol.Reply;
 import dev.space.model.ErrorCode;
@@ -15,6 +17,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -22,6 +25,8 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -198,5 +203,47 @@ final class HostileGuestTest {
             fails(ErrorCode.GUEST_UNREACHABLE, () -> stream.reply(TIMEOUT));
         }
         fails(ErrorCode.GUEST_UNREACHABLE, () -> channel.open(GuestClient.pingRequest()));
+    }
+
+    @Test
+    void severalRequestsComeInOneWrite() throws Exception {
+        var ping = GuestClient.pingRequest();
+        var opened = channel.open(List.of(ping, ping, ping));
+        var bytes = ByteBuffer.allocate(1 << 10);
+        var frame = Frames.HEADER_BYTES + ping.getSerializedSize();
+        assertThat(guest.read(bytes)).as("in one read").isEqualTo(3 * frame);
+        opened.forEach(GuestStream::close);
+    }
+
+    @Test
+    void ofTooManyRequestsNoneIsSent() throws Exception {
+        var many = Collections.nCopies(ChannelLimits.STREAMS_MAX + 1, GuestClient.pingRequest());
+        assertThatExceptionOfType(SpaceException.class)
+                .isThrownBy(() -> channel.open(many))
+                .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.LIMIT_EXCEEDED));
+        guest.configureBlocking(false);
+        assertThat(guest.read(ByteBuffer.allocate(1))).isZero();
+        guest.configureBlocking(true);
+    }
+
+    @Test
+    void theFirstAnswerOfAnOutputIsCreditedWithTheOutput() throws Exception {
+        var start = Reply.newBuilder().setOutputStart(OutputStart.getDefaultInstance()).build();
+        var request = GuestClient.attachRequest("p", OutputStream.OUTPUT_STREAM_STDOUT, 0, true);
+        try (var stream = channel.open(request)) {
+            read(Frames.HEADER_BYTES + request.getSerializedSize());
+            send(1, FrameType.REPLY, false, start.toByteArray());
+            var output = ProcessOutput.of(stream, TIMEOUT);
+            assertThatExceptionOfType(SpaceException.class).isThrownBy(() -> output.read(SHORT));
+            guest.configureBlocking(false);
+            assertThat(guest.read(ByteBuffer.allocate(1))).as("not woken for it").isZero();
+            guest.configureBlocking(true);
+            send(1, FrameType.DATA, false, new byte[] {'x'});
+            assertThat(output.read(TIMEOUT)).containsExactly('x');
+            assertThatExceptionOfType(SpaceException.class).isThrownBy(() -> output.read(SHORT));
+            var credit = ByteBuffer.wrap(read(Frames.HEADER_BYTES + 4));
+            credit.order(ByteOrder.LITTLE_ENDIAN);
+            assertThat(credit.getInt(Frames.HEADER_BYTES)).isEqualTo(start.getSerializedSize() + 1);
+        }
     }
 }

@@ -26,7 +26,6 @@ import dev.space.node.engine.spi.OutputSink;
 import dev.space.node.engine.spi.ProcessStart;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -84,22 +83,19 @@ final class QemuGuest implements Guest {
     /** Everything that is needed goes out at once: the answer costs one round trip. */
     private GuestProcess follow(
             Request first, String id, long stdoutFrom, long stderrFrom, OutputSink sink) {
-        List<GuestStream> open = new ArrayList<>();
+        List<GuestStream> open =
+                link.channel()
+                        .open(
+                                List.of(
+                                        first,
+                                        output(id, OutputStream.OUTPUT_STREAM_STDOUT, stdoutFrom),
+                                        output(id, OutputStream.OUTPUT_STREAM_STDERR, stderrFrom),
+                                        GuestClient.getRequest(id, EXIT_WAIT, false)));
         try {
-            for (Request request :
-                    List.of(
-                            first,
-                            GuestClient.attachRequest(
-                                    id, OutputStream.OUTPUT_STREAM_STDOUT, stdoutFrom, true),
-                            GuestClient.attachRequest(
-                                    id, OutputStream.OUTPUT_STREAM_STDERR, stderrFrom, true),
-                            GuestClient.getRequest(id, EXIT_WAIT, false))) {
-                open.add(link.channel().open(request));
-            }
-            ProcessInfo info = process(open.removeFirst(), GuestLink.CALL_TIMEOUT);
-            GuestStream stdout = open.get(0);
-            GuestStream stderr = open.get(1);
-            GuestStream exit = open.get(2);
+            ProcessInfo info = process(open.get(0), GuestLink.CALL_TIMEOUT);
+            GuestStream stdout = open.get(1);
+            GuestStream stderr = open.get(2);
+            GuestStream exit = open.get(3);
             Thread.ofVirtual()
                     .name("follow-" + id)
                     .start(() -> deliver(id, stdout, stderr, exit, sink));
@@ -108,6 +104,10 @@ final class QemuGuest implements Guest {
             open.forEach(GuestStream::close);
             throw e;
         }
+    }
+
+    private static Request output(String id, OutputStream stream, long from) {
+        return GuestClient.attachRequest(id, stream, from, true);
     }
 
     private static ProcessInfo process(GuestStream stream, Duration wait) {
