@@ -210,7 +210,7 @@ public final class ProcessTable implements AutoCloseable {
 
     private void forget(SandboxProcess process) {
         processes.remove(process.id(), process);
-        process.close();
+        process.forget();
         try {
             DurableFiles.deleteTree(directory.resolve(process.id()));
         } catch (IOException e) {

@@ -27,6 +27,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
     private final ReentrantLock recording = new ReentrantLock();
     private volatile ProcessMeta meta;
+    private boolean forgotten;
 
     SandboxProcess(Path directory, ProcessMeta meta, Consumer<SandboxProcess> onDetached) {
         this.directory = directory;
@@ -114,15 +115,31 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         }
     }
 
+    /**
+     * Callers get the end before it is on disk: until it is, the guest keeps it and would tell it
+     * again.
+     */
     @Override
     public void exited(GuestProcess last) {
         recording.lock();
         try {
+            meta = meta.with(last);
+            finish();
             record(last);
         } finally {
             recording.unlock();
         }
-        finish();
+    }
+
+    /** Before its directory is removed: nothing writes there afterwards. */
+    void forget() {
+        recording.lock();
+        try {
+            forgotten = true;
+        } finally {
+            recording.unlock();
+        }
+        close();
     }
 
     /** The guest no longer knows it: its VM was booted without the memory it lived in. */
@@ -151,6 +168,9 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private void record(GuestProcess state) {
         ProcessMeta next = meta.with(state);
         meta = next;
+        if (forgotten) {
+            return;
+        }
         try {
             Files.createDirectories(directory);
             Path staged = directory.resolve(ProcessMeta.FILE + ".next");

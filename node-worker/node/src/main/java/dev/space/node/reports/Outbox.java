@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -53,6 +54,8 @@ public final class Outbox implements ReportSink, AutoCloseable {
     private long pendingBytes;
     private long next;
     private long dropped;
+    private int exitsPending;
+    private int wanted = Integer.MAX_VALUE;
     private boolean dirty;
     private boolean closed;
 
@@ -121,6 +124,7 @@ public final class Outbox implements ReportSink, AutoCloseable {
     private void push(Report report) {
         pending.addLast(report);
         pendingBytes += report.getSerializedSize();
+        exitsPending += report.hasVmExited() ? 1 : 0;
         while (pendingBytes > bytesMax && !pending.isEmpty()) {
             drop();
         }
@@ -137,8 +141,14 @@ public final class Outbox implements ReportSink, AutoCloseable {
                 return;
             }
         }
-        pendingBytes -= pending.removeFirst().getSerializedSize();
+        removeFirst();
         dropped++;
+    }
+
+    private void removeFirst() {
+        Report report = pending.removeFirst();
+        pendingBytes -= report.getSerializedSize();
+        exitsPending -= report.hasVmExited() ? 1 : 0;
     }
 
     @Override
@@ -163,7 +173,9 @@ public final class Outbox implements ReportSink, AutoCloseable {
             }
             push(report);
             removeSegments();
-            added.signalAll();
+            if (isUrgent()) {
+                added.signalAll();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } finally {
@@ -187,26 +199,51 @@ public final class Outbox implements ReportSink, AutoCloseable {
         }
     }
 
-    /** Makes what was added without waiting durable; called every few hundred milliseconds. */
+    /**
+     * Makes what was added without waiting durable; called every few hundred milliseconds. Not
+     * under the lock: whoever adds a record does not wait for the disk.
+     */
     public void flush() {
+        FileChannel file;
         lock.lock();
         try {
-            if (!closed) {
-                sync();
+            if (closed || !dirty) {
+                return;
             }
+            dirty = false;
+            file = tail;
+        } finally {
+            lock.unlock();
+        }
+        try {
+            file.force(false);
+        } catch (ClosedChannelException e) {
+            // Whoever closed it has synced it.
         } catch (IOException e) {
+            remainDirty();
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private void remainDirty() {
+        lock.lock();
+        try {
+            dirty = true;
         } finally {
             lock.unlock();
         }
     }
 
-    /** The oldest reports, waiting for one at most this long. */
+    /**
+     * The oldest reports: at once when a VM's end is among them or there are enough, else what is
+     * there after the wait. So records of every command go in batches, not each on its own.
+     */
     public List<Report> next(int max, Duration wait) throws InterruptedException {
         lock.lock();
         try {
+            wanted = max;
             long nanos = wait.toNanos();
-            while (pending.isEmpty() && !closed && nanos > 0) {
+            while (!isUrgent() && !closed && nanos > 0) {
                 nanos = added.awaitNanos(nanos);
             }
             List<Report> batch = new ArrayList<>();
@@ -227,7 +264,7 @@ public final class Outbox implements ReportSink, AutoCloseable {
         lock.lock();
         try {
             while (!pending.isEmpty() && pending.getFirst().getSequence() <= sequence) {
-                pendingBytes -= pending.removeFirst().getSerializedSize();
+                removeFirst();
             }
             // Not synced: losing it only sends reports again.
             Path staged = directory.resolve(ACKNOWLEDGED + ".next");
@@ -242,6 +279,10 @@ public final class Outbox implements ReportSink, AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isUrgent() {
+        return exitsPending > 0 || pending.size() >= wanted;
     }
 
     private void removeSegments() throws IOException {

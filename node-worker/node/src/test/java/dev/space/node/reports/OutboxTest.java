@@ -1,6 +1,7 @@
 package dev.space.node.reports;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.space.nodeapi.v1.AuditRecord;
 import dev.space.nodeapi.v1.Report;
@@ -56,6 +57,37 @@ final class OutboxTest {
             outbox.add(exit(), true);
             assertThat(sequences(outbox)).as("the sequence never goes back").containsExactly(5L);
         }
+    }
+
+    @Test
+    void recordsWaitForOthersUntilThereAreEnough() throws Exception {
+        try (Outbox outbox = open(ROOM)) {
+            outbox.add(audit(1), false);
+            long begin = System.nanoTime();
+            assertThat(outbox.next(3, Duration.ofMillis(200))).hasSize(1);
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(SOON);
+            outbox.add(audit(2), false);
+            outbox.add(audit(3), false);
+            assertThat(nextSoon(outbox, 3)).hasSize(3);
+        }
+    }
+
+    @Test
+    void aVmsEndWaitsForNothing() throws Exception {
+        try (Outbox outbox = open(ROOM)) {
+            outbox.add(audit(1), false);
+            Thread adding = Thread.ofVirtual().start(() -> outbox.add(exit(), true));
+            assertThat(nextSoon(outbox, 1000)).as("with what came before it").hasSize(2);
+            adding.join();
+        }
+    }
+
+    private static final Duration SOON = Duration.ofMillis(150);
+
+    /** Would wait for an hour if what is there were not enough. */
+    private static List<Report> nextSoon(Outbox outbox, int max) {
+        return assertTimeoutPreemptively(
+                Duration.ofSeconds(30), () -> outbox.next(max, Duration.ofHours(1)));
     }
 
     @Test
