@@ -65,6 +65,8 @@ pub struct Daemon {
     pub settings: Settings,
     pub frozen_until: Option<i64>,
     pub disk_frozen_until: Option<i64>,
+    /// Children that freeze the file system: one that ends after its time was over is undone.
+    pub disk_freezers: HashSet<i32>,
     pub watches: HashMap<u64, Watch>,
     next_key: u64,
     pub last_input: i64,
@@ -115,6 +117,7 @@ impl Daemon {
             },
             frozen_until: None,
             disk_frozen_until: None,
+            disk_freezers: HashSet::new(),
             watches: HashMap::new(),
             next_key: KEY_FIRST,
             last_input: sys::unix(),
@@ -386,6 +389,9 @@ impl Daemon {
         self.abandoned.retain(|&(other, _)| other != pid);
         if self.file_children.remove(&pid) {
             return;
+        }
+        if self.disk_freezers.remove(&pid) && self.disk_frozen_until.is_none() {
+            self.thaw_disk();
         }
         let helper = self.streams.iter().find_map(|(&id, stream)| match stream.work {
             Work::Child { pid: other, .. } if other == pid => Some(id),

@@ -43,7 +43,7 @@ impl Daemon {
                 self.disk_frozen_until = None;
                 self.child(id, disk::thaw);
             }
-            Body::Sync(_) => self.child(id, disk::sync),
+            Body::Sync(_) => drop(self.child(id, disk::sync)),
             Body::PowerOff(_) => self.power_off(id),
             Body::StartProcess(start) => self.start_process(id, start),
             Body::ListProcesses(_) => self.list_processes(id),
@@ -124,20 +124,26 @@ impl Daemon {
     }
 
     /// Runs something that may take long in a child; its exit code 0 answers Done.
-    fn child(&mut self, id: u32, work: fn() -> bool) {
+    fn child(&mut self, id: u32, work: fn() -> bool) -> Option<i32> {
         match disk::in_child(work) {
             Ok(pid) => {
                 let deadline = sys::monotonic() + CHILD_NANOS;
                 self.streams.insert(id, Stream::new(Work::Child { pid, deadline }));
+                Some(pid)
             }
-            Err(e) => self.fail(id, "UNAVAILABLE", &e.to_string()),
+            Err(e) => {
+                self.fail(id, "UNAVAILABLE", &e.to_string());
+                None
+            }
         }
     }
 
     fn freeze_disk(&mut self, id: u32, timeout_millis: u32) {
         let millis = i64::from(timeout_millis.clamp(1, DISK_FREEZE_MILLIS_MAX));
         self.disk_frozen_until = Some(sys::monotonic() + millis * 1_000_000);
-        self.child(id, disk::freeze);
+        if let Some(pid) = self.child(id, disk::freeze) {
+            self.disk_freezers.insert(pid);
+        }
     }
 
     pub fn thaw_disk(&mut self) {
