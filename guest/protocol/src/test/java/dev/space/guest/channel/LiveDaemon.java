@@ -3,6 +3,7 @@ package dev.space.guest.channel;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -93,7 +94,33 @@ final class LiveDaemon implements AutoCloseable {
     }
 
     SocketChannel connect() throws IOException {
-        return SocketChannel.open(UnixDomainSocketAddress.of(directory.resolve("s")));
+        var address = UnixDomainSocketAddress.of(directory.resolve("s"));
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
+        while (true) {
+            try {
+                return SocketChannel.open(address);
+            } catch (ConnectException e) {
+                // Its name is there a moment before it listens.
+                if (!process.isAlive() || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /**
+     * Freezes the workload: on a busy machine it may not stand still within the daemon's few
+     * milliseconds, which it says; then it is asked again.
+     */
+    static void freeze(GuestClient client) {
+        var deadline = System.nanoTime() + TIMEOUT.toNanos();
+        while (!client.freeze()) {
+            client.thaw();
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("the workload never stood still in time");
+            }
+        }
     }
 
     /** A new connection with its handshake done; the first one replaces the token. */
@@ -150,6 +177,17 @@ final class LiveDaemon implements AutoCloseable {
 
     Path cgroup() {
         return cgroup;
+    }
+
+    /** What the daemon itself has of the machine's memory. */
+    long residentBytes() throws IOException {
+        // "unshare" forked it.
+        var pid = process.children().findFirst().orElseThrow().pid();
+        return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                .findFirst()
+                .orElseThrow();
     }
 
     String log() throws IOException {

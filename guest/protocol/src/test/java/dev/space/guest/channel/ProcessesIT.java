@@ -292,7 +292,7 @@ final class ProcessesIT {
     @Test
     void aFrozenWorkloadStandsStillAndThawsByItself() {
         client.start(shell("tick", "while :; do echo .; sleep 0.01; done").build());
-        assertThat(client.freeze()).isTrue();
+        LiveDaemon.freeze(client);
         assertThat(client.status().getFrozen()).isTrue();
         var frozen = client.get("tick", Duration.ofMillis(100), false).getStdoutBytes();
         assertThat(client.get("tick", Duration.ofMillis(300), false).getStdoutBytes())

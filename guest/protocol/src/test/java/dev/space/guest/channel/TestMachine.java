@@ -11,6 +11,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -100,6 +101,19 @@ final class TestMachine implements AutoCloseable {
                 TimeUnit.MILLISECONDS.sleep(10);
             }
         }
+    }
+
+    /** A further connection of the agent, once the one before was closed. */
+    SocketChannel connectAgent() throws IOException, InterruptedException {
+        return connect("agent");
+    }
+
+    /** The exit code of QEMU, which ends by itself. */
+    int awaitEnd(Duration wait) throws InterruptedException {
+        if (!process.waitFor(wait.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException("QEMU did not end in " + wait);
+        }
+        return process.exitValue();
     }
 
     /** One QMP command; waits for its answer. */
