@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.space.node.sandbox.Await;
+import dev.space.nodeapi.v1.PingRequest;
 import dev.space.nodeapi.v1.SandboxStarted;
 import dev.space.nodeapi.v1.SnapshotTaken;
 import io.grpc.StatusRuntimeException;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -98,6 +100,33 @@ abstract class NodeContract {
         }
     }
 
+    @Test
+    void whatWasWrittenBeforeACheckpointIsOnTheDeadVmsDisk() {
+        try (NodeClient client = client()) {
+            client.start("");
+            assertThat(client.run("echo early > f")).isEmpty();
+            client.checkpoint(NodeClient.id("snp"));
+            killVm(client);
+            Await.until("the end is noticed", () -> client.state().getState().equals("DEAD"));
+            String disk = NodeClient.id("snp");
+            assertThat(client.preserve(disk).getKind()).isEqualTo("DISK");
+            assertThat(client.start(disk).getRung()).isEqualTo("boot");
+            assertThat(client.run("cat f")).isEqualTo("early\n");
+            assertClockIsRight(client);
+            client.release();
+        }
+    }
+
+    private static void assertClockIsRight(NodeClient client) {
+        Instant before = Instant.now();
+        long guest =
+                client.data()
+                        .ping(PingRequest.newBuilder().setTarget(client.target()).build())
+                        .getGuestUnixNanos();
+        assertThat(Instant.ofEpochSecond(0, guest))
+                .isBetween(before.minusSeconds(1), Instant.now().plusSeconds(1));
+    }
+
     /** A write that is on the disk when the command ends. */
     String diskWrite() {
         return "echo kept > f";
@@ -128,11 +157,7 @@ abstract class NodeContract {
             var old = client.target();
             client.start("");
             assertThatThrownBy(() ->
-                            client.data()
-                                    .ping(
-                                            dev.space.nodeapi.v1.PingRequest.newBuilder()
-                                                    .setTarget(old)
-                                                    .build()))
+                            client.data().ping(PingRequest.newBuilder().setTarget(old).build()))
                     .isInstanceOf(StatusRuntimeException.class)
                     .hasMessageContaining("epoch");
             client.release();

@@ -31,6 +31,9 @@ final class GuestLink implements AutoCloseable {
     /** A port can stay stuck after a restore; then a new connection helps. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
 
+    /** An answer that took longer leaves the guest's clock behind; below it is slewed anyway. */
+    private static final Duration CLOCK_AGE_MAX = Duration.ofMillis(500);
+
     private static final Duration ANSWER_TIMEOUT_MAX = Duration.ofSeconds(8);
     private static final Duration RETRY_FIRST = Duration.ofMillis(20);
     private static final Duration RETRY_MAX = Duration.ofSeconds(2);
@@ -75,7 +78,12 @@ final class GuestLink implements AutoCloseable {
                 if (channel == null) {
                     connect();
                 }
+                long sent = System.nanoTime();
                 var _ = raw().handshake(handshake, requests, wait);
+                if (System.nanoTime() - sent > CLOCK_AGE_MAX.toNanos()) {
+                    // It lay in the port while the machine booted, and its clock grew old there.
+                    raw().handshake(Handshake.reconnect(token), CALL_TIMEOUT);
+                }
                 established();
                 return;
             } catch (SpaceException e) {

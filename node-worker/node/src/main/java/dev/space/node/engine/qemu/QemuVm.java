@@ -2,11 +2,13 @@ package dev.space.node.engine.qemu;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.guest.channel.Gate;
+import dev.space.guest.channel.GuestClient;
 import dev.space.guest.channel.Handshake;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.nativeabi.Durable;
 import dev.space.nativeabi.PidFd;
+import dev.space.node.Pause;
 import dev.space.node.engine.spi.Guest;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
@@ -33,6 +35,9 @@ final class QemuVm implements Vm {
 
     static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(20);
     static final Duration MIGRATION_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration FINISH_MAX = Duration.ofSeconds(2);
+    private static final Duration FINISH_LOOK = Duration.ofMillis(1);
+    private static final Duration GUEST_SYNC_MAX = Duration.ofSeconds(5);
     private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(5);
     private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
@@ -155,12 +160,25 @@ final class QemuVm implements Vm {
 
     @Override
     public void writeBack() {
+        syncGuest();
         try {
             Durable.fdatasync(files.ram());
             Durable.fdatasync(files.disk());
         } catch (IOException e) {
             throw new SpaceException(
                     ErrorCode.ENGINE_FAILED, "memory or disk could not be written back", e);
+        }
+    }
+
+    /**
+     * Files that were written are on the disk of the snapshot too, for when it is used without its
+     * memory. A guest that cannot do it in time holds no snapshot up.
+     */
+    private void syncGuest() {
+        try {
+            new GuestClient(link.channel(), GUEST_SYNC_MAX).sync();
+        } catch (SpaceException e) {
+            LOG.warn("{} did not write its files to disk in time", record.session(), e);
         }
     }
 
@@ -191,7 +209,7 @@ final class QemuVm implements Vm {
     @Override
     public void resume() {
         if (stopped) {
-            var _ = qmp.command("cont", Map.of(), COMMAND_TIMEOUT);
+            goOn();
             stopped = false;
         }
         Gate held = gate;
@@ -204,6 +222,27 @@ final class QemuVm implements Vm {
         } else {
             // Adopted while it stood still. The handshake thaws.
             link.begin(Handshake.reconnect(link.token()), List.of(), RECONNECT_TIMEOUT);
+        }
+    }
+
+    /** QEMU tells that the device state is complete a moment before it can go on. */
+    private void goOn() {
+        long end = System.nanoTime() + FINISH_MAX.toNanos();
+        while (true) {
+            try {
+                var _ = qmp.command("cont", Map.of(), COMMAND_TIMEOUT);
+                return;
+            } catch (SpaceException e) {
+                if (System.nanoTime() > end || !isStopped()) {
+                    throw e;
+                }
+            }
+            try {
+                Pause.of(FINISH_LOOK);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new SpaceException(ErrorCode.UNAVAILABLE, "the node is stopping", e);
+            }
         }
     }
 
