@@ -28,6 +28,8 @@ final class JailFixture {
     static final int UID_BASE = 64_100;
     static final int SLOTS = 4;
 
+    private static final String FILE_BACKED = "memory-backend-file,mem-path=/vm/ram,share=on";
+
     final Path base;
     final String instance;
     final String bundle;
@@ -227,6 +229,12 @@ final class JailFixture {
     }
 
     String start(int slot, long startId, String session, int memoryMiB) throws IOException {
+        return start(slot, startId, session, memoryMiB, FILE_BACKED);
+    }
+
+    /** With memory of this kind; what is no file's counts as the VMM's own and can run out. */
+    String start(int slot, long startId, String session, int memoryMiB, String backend)
+            throws IOException {
         List<Object> words =
                 new ArrayList<>(List.of("start", slot, startId, session, bundle, memoryMiB));
         long khz = hostKhz();
@@ -234,7 +242,9 @@ final class JailFixture {
                 "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
                         + " -name vm -M microvm,memory-backend=ram0,pit=off,pic=off"
                         + " -accel tcg,thread=multi,tb-size=64 -cpu max -smp 1 -m 256"
-                        + " -object memory-backend-file,id=ram0,size=256M,mem-path=/vm/ram,share=on"
+                        + " -object "
+                        + backend
+                        + ",id=ram0,size=256M"
                         + " -nodefaults -no-user-config -display none -no-reboot"
                         + " -chardev socket,id=mon,server=on,wait=off,fd=3"
                         + " -mon chardev=mon,mode=control"

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.space.privileged.PrivilegedClient;
 import dev.space.privileged.PrivilegedException;
+import dev.space.privileged.PrivilegedLimits;
 import dev.space.privileged.RefusalCode;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
@@ -128,6 +129,19 @@ class JailIT {
         assertThat(fixture.ask("kill", 2)).isEqualTo("done");
         assertThat(fixture.ask("exit", 2, 5)).startsWith("exit SIGNALED 9 0");
         assertThat(fixture.start(2, 5, "ses_adopt")).startsWith("refused INVALID");
+    }
+
+    @Test
+    void aVmmThatRunsOutOfMemoryIsCountedAsThat() throws Exception {
+        assertThat(fixture.ask("ensure", 3)).startsWith("uid");
+        var _ = fixture.makeLive("ses_oom", 3);
+        String anonymous = "memory-backend-ram,prealloc=on";
+        String started =
+                fixture.start(3, 21, "ses_oom", PrivilegedLimits.MEMORY_MIB_MIN, anonymous);
+        // It may be dead before its start is answered.
+        assertThat(started).containsAnyOf("pid ", "refused");
+        await("the kernel kills it", () -> !fixture.ask("exit", 3, 21).startsWith("exit RUNNING"));
+        assertThat(fixture.ask("exit", 3, 21)).matches("exit SIGNALED 9 [1-9].*");
     }
 
     @Test
