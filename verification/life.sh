@@ -149,6 +149,15 @@ await_count_above() {
     fail "the counter stays at $now"
 }
 
+# A value that a process of the sandbox holds in a variable and nowhere else.
+remember() {
+    sh_in "$1" "timeout 20 sh -c 'echo set $2 >in'" >/dev/null
+}
+
+remembered() {
+    sh_in "$1" "timeout 20 sh -c 'echo get >in; cat out'"
+}
+
 vmm_pid() {
     local dir pid
     for dir in /proc/[0-9]*; do
@@ -287,12 +296,31 @@ await_count_above "$a" "$counter" $((seen + 3))
 [[ $(call GET "/v1/sessions/$a/files?path=kept.txt") == "$content" ]] || fail "the file changed"
 passed
 
+step="a process keeps a value in its memory alone"
+# shellcheck disable=SC2016 # expanded in the sandbox
+cell='rm -f in out; mkfifo in out; value=none; echo ready
+while read -r verb word <in; do
+    case $verb in set) value=$word ;; get) echo "$value" >out ;; esac
+done'
+cell_id=$(post "/v1/sessions/$a/processes" "$(jq -cn --arg c "$cell" '{command: $c}')" |
+    jq -er '.processId // .id') || fail "the process has no id"
+until=$((SECONDS + 30))
+while [[ $(counter_lines "$a" "$cell_id") != ready ]]; do
+    ((SECONDS < until)) || fail "the process does not start"
+    sleep 0.3
+done
+remember "$a" at-checkpoint
+[[ $(remembered "$a") == at-checkpoint ]] || fail "it remembers $(remembered "$a")"
+passed
+
 step="kill -9 of the VMM: RECOVER from the last checkpoint"
 sh_in "$a" 'echo before >before; sync' >/dev/null
 [[ $(post "/v1/sessions/$a/checkpoint?wait=$WAIT_S" '{}' | jq -r .state) == RUNNING ]] ||
     fail "checkpoint left it $(session "$a" state)"
 at_checkpoint=$(last_count "$a" "$counter") || exit 1
 sh_in "$a" 'echo after >after; sync' >/dev/null
+remember "$a" later
+[[ $(remembered "$a") == later ]] || fail "it remembers $(remembered "$a")"
 epoch=$(session "$a" epoch)
 snapshots_before=$(call GET "/v1/sessions/$a/snapshots" |
     jq -c "$ITEMS [items[].id]")
@@ -313,6 +341,8 @@ while alive=$(sh_in "$a" 'pgrep -fc "[w]hile :; do i=" || true') && [[ $alive ==
     ((SECONDS < until)) || fail "the counter does not run any more"
     sleep 0.3
 done
+value=$(remembered "$a")
+[[ $value == at-checkpoint ]] || fail "the value in memory is $value, not the checkpoint's"
 fresh=$(call GET "/v1/sessions/$a/snapshots" | jq -c --argjson old "$snapshots_before" \
     "$ITEMS"' [items[] | select(.kind == "DISK" and (.id | IN($old[]) | not))]')
 [[ $(jq length <<<"$fresh") == 1 ]] ||
