@@ -1,5 +1,6 @@
 package dev.space.verification;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -13,7 +14,9 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.space.model.lifecycle.Decision;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -103,6 +106,53 @@ final class ArchitectureTest {
                         .dependOnClassesThat()
                         .resideInAPackage("io.github.jopenlibs..")
                         .because("nobody but activities and gateway sees a secret"));
+        check(
+                noClasses()
+                        .that()
+                        .resideOutsideOfPackages(
+                                "dev.space.activities.objectstore..", "dev.space.node.volumes..")
+                        .should()
+                        .dependOnClassesThat()
+                        .resideInAPackage("io.minio..")
+                        .because(
+                                "what is durable is decided by a row: two places move snapshots,"
+                                        + " and no third one may think that it did"));
+    }
+
+    @Test
+    void onlyTheTableDecides() {
+        check(
+                noClasses()
+                        .that()
+                        .resideOutsideOfPackage("dev.space.model.lifecycle..")
+                        .should()
+                        .callConstructorWhere(
+                                DescribedPredicate.describe(
+                                        "makes a decision",
+                                        call ->
+                                                call.getTargetOwner()
+                                                        .isAssignableTo(Decision.class)))
+                        .because(
+                                "what a command means in a state is said once, in the total table"));
+    }
+
+    @Test
+    void secretsHideThemselves() {
+        check(
+                classes()
+                        .that()
+                        .resideInAPackage("dev.space..secret..")
+                        .or()
+                        .haveSimpleNameEndingWith("Secret")
+                        .should(
+                                ArchCondition.from(
+                                        DescribedPredicate.describe(
+                                                "override toString",
+                                                (JavaClass c) ->
+                                                        c.isInterface()
+                                                                || c.tryGetMethod("toString")
+                                                                        .isPresent())))
+                        .because("a log line prints whatever it is given"));
     }
 
     @Test
