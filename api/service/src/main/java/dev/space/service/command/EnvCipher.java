@@ -15,6 +15,7 @@ import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.Arrays;
@@ -44,12 +45,16 @@ public class EnvCipher {
 
     @Inject
     public EnvCipher(SpaceConfig config, ObjectMapper json) {
-        this.key = key(config);
+        this(config.control().envKeyFile(), json);
+    }
+
+    EnvCipher(Path keyFile, ObjectMapper json) {
+        this.key = key(keyFile);
         this.json = json;
     }
 
-    private static SecretKey key(SpaceConfig config) {
-        try (Secret secret = SecretFiles.read("env key", config.control().envKeyFile())) {
+    private static SecretKey key(Path keyFile) {
+        try (Secret secret = SecretFiles.read("env key", keyFile)) {
             byte[] bytes = Base64.getDecoder().decode(secret.text());
             if (bytes.length != KEY_BYTES) {
                 throw new IllegalArgumentException("length");
@@ -93,6 +98,9 @@ public class EnvCipher {
             return Map.of();
         }
         byte[] bytes = sealed.bytes();
+        if (bytes.length < NONCE_BYTES) {
+            throw unopened(session, null);
+        }
         try {
             Cipher cipher = cipher(Cipher.DECRYPT_MODE, session, Arrays.copyOf(bytes, NONCE_BYTES));
             byte[] plain = cipher.doFinal(bytes, NONCE_BYTES, bytes.length - NONCE_BYTES);
@@ -100,11 +108,15 @@ public class EnvCipher {
             Arrays.fill(plain, (byte) 0);
             return env;
         } catch (GeneralSecurityException | IOException failure) {
-            throw new SpaceException(
-                    ErrorCode.INTERNAL,
-                    "the environment of session " + session + " does not open with this env key",
-                    failure);
+            throw unopened(session, failure);
         }
+    }
+
+    private static SpaceException unopened(SessionId session, @Nullable Exception cause) {
+        return new SpaceException(
+                ErrorCode.INTERNAL,
+                "the environment of session " + session + " does not open with this env key",
+                cause);
     }
 
     private Cipher cipher(int mode, SessionId session, byte[] nonce)
