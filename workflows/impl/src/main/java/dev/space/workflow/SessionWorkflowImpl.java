@@ -220,8 +220,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
      */
     private void givesWay(Operation operation, AcceptAnswer answer) {
         LoadedSession loaded = load();
-        InFlight begun = loaded == null ? null : loaded.record().inFlight();
-        if (loaded == null || begun == null || loaded.tombstone() != null) {
+        InFlight begun = loaded == null ? null : goesOn(loaded);
+        if (loaded == null || begun == null) {
             reload(); // it has ended meanwhile
             desk.notAccepted(operation, ErrorCode.OPERATION_IN_PROGRESS, answer.detail());
             return;
@@ -250,8 +250,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         LoadedSession loaded = load();
         if (loaded != null) {
             record = known(loaded);
-            InFlight begun = loaded.record().inFlight();
-            if (begun != null && loaded.tombstone() == null && desk.nothingComes()) {
+            InFlight begun = goesOn(loaded);
+            if (begun != null && desk.nothingComes()) {
                 takeUp(loaded, begun);
             } else if (record.state() != SessionState.DESTROYED) {
                 destroyOn(loaded.tombstone());
@@ -265,16 +265,24 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         if (loaded == null) {
             return;
         }
-        InFlight begun = loaded.record().inFlight();
-        OperationId tombstone = loaded.tombstone();
-        if (begun != null && (tombstone == null || tombstone.equals(begun.operation()))) {
+        InFlight begun = goesOn(loaded);
+        if (begun != null) {
             takeUp(loaded, begun);
             return;
         }
         record = known(loaded);
         if (record.state() != SessionState.DESTROYED) {
-            destroyOn(tombstone);
+            destroyOn(loaded.tombstone());
         }
+    }
+
+    /** What the row has in flight; null where a tombstone wants something else. */
+    private static @Nullable InFlight goesOn(LoadedSession loaded) {
+        InFlight begun = loaded.record().inFlight();
+        OperationId tombstone = loaded.tombstone();
+        boolean wanted =
+                begun != null && (tombstone == null || tombstone.equals(begun.operation()));
+        return wanted ? begun : null;
     }
 
     /** The record becomes what the row says, and what the row has in flight runs next. */

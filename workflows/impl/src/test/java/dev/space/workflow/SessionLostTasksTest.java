@@ -78,6 +78,21 @@ final class SessionLostTasksTest {
     }
 
     @Test
+    void aDestroyThatALostTaskBeganIsCarriedOn() {
+        session.create();
+        world.node(World.FIRST).reachable(false);
+        OperationId pause = session.request(Command.PAUSE);
+        session.submit(pause, Command.PAUSE, null);
+        OperationId destroy = session.request(Command.DESTROY);
+        accepted(destroy, OperationKind.DESTROY, false);
+        world.node(World.FIRST).reachable(true);
+
+        assertThat(session.await(destroy)).isEqualTo(OperationState.DONE);
+        assertThat(world.store.operation(pause).state).isEqualTo(OperationState.SUPERSEDED);
+        world.nothingIsLeftOf(session);
+    }
+
+    @Test
     void destroyFencesTheNodesOfACreationThatTheWorkflowForgot() {
         OperationId create = session.request(null);
         accepted(create, OperationKind.CREATE, false);
