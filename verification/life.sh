@@ -298,8 +298,8 @@ passed
 
 step="a process keeps a value in its memory alone"
 # shellcheck disable=SC2016 # expanded in the sandbox
-cell='rm -f in out; mkfifo in out; value=none; echo ready
-while read -r verb word <in; do
+cell='rm -f in out; mkfifo in out; exec 3<>in; value=none; echo ready
+while read -r verb word <&3; do
     case $verb in set) value=$word ;; get) echo "$value" >out ;; esac
 done'
 cell_id=$(post "/v1/sessions/$a/processes" "$(jq -cn --arg c "$cell" '{command: $c}')" |
