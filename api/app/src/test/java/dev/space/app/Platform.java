@@ -31,6 +31,7 @@ import java.util.concurrent.locks.LockSupport;
 /** PostgreSQL, Temporal, one node without VMs, and as many control planes as asked for. */
 final class Platform implements AutoCloseable {
     static final String KEY = "space_" + "0123456789".repeat(4);
+    static final String OPERATOR_KEY = "operator_" + "abcdef0123".repeat(6);
     static final String TOKEN = "node-token-of-this-test";
     private static final Duration START_MAX = Duration.ofMinutes(2);
 
@@ -96,6 +97,7 @@ final class Platform implements AutoCloseable {
     private void secrets() throws IOException {
         Files.writeString(dir.resolve("token"), TOKEN + "\n");
         Files.writeString(dir.resolve("key"), KEY + "\n");
+        Files.writeString(dir.resolve("operator-key"), OPERATOR_KEY + "\n");
         Files.writeString(dir.resolve("env-key"), Base64.getEncoder().encodeToString(new byte[32]));
     }
 
@@ -143,6 +145,8 @@ final class Platform implements AutoCloseable {
         config.setProperty("space.node.token-file", dir.resolve("token").toString());
         config.setProperty("space.control.env-key-file", dir.resolve("env-key").toString());
         config.setProperty("space.control.bootstrap-key-file", dir.resolve("key").toString());
+        config.setProperty(
+                "space.control.operator-key-file", dir.resolve("operator-key").toString());
         config.setProperty("space.control.reconcile-every", "1s");
         config.setProperty("space.control.resend-after", "2s");
         config.setProperty("space.node.lease", NodeLink.LEASE.toSeconds() + "s");

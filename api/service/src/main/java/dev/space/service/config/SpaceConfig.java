@@ -66,6 +66,9 @@ public interface SpaceConfig {
         /** File with the first API key; its hash is inserted at start. */
         Optional<Path> bootstrapKeyFile();
 
+        /** File with the key that opens {@code /operator}; without one nothing does. */
+        Optional<Path> operatorKeyFile();
+
         /** How often the reconciler looks. */
         @WithDefault("10s")
         Duration reconcileEvery();

@@ -51,9 +51,14 @@ public record CreateSession(
             String near =
                     NearestKey.of(template, published)
                             .map(n -> "; did you mean " + n + "?")
-                            .orElse("; none is published yet");
+                            .orElse("");
+            String known =
+                    published.isEmpty()
+                            ? "; none is published yet"
+                            : "; published are: " + String.join(", ", published);
             throw new SpaceException(
-                    ErrorCode.UNKNOWN_TEMPLATE, "no template " + printable(template) + near);
+                    ErrorCode.UNKNOWN_TEMPLATE,
+                    "no template " + printable(template) + near + known);
         }
         return template;
     }

@@ -42,6 +42,17 @@ public final class Views {
                     .getResultList();
         }
 
+        /** Every project's sessions that are not destroyed, by id; for the operator. */
+        public List<SessionEntity> ofAllProjects(@Nullable String cursor, int limit) {
+            return find(
+                            "state <> ?1 and id > ?2",
+                            Sort.ascending("id"),
+                            SessionState.DESTROYED,
+                            cursor == null ? "" : cursor)
+                    .page(Page.ofSize(limit))
+                    .list();
+        }
+
         private static final String LIST =
                 """
                 SELECT s.*, (SELECT n.lease_until < now() FROM nodes n WHERE n.id = s.node_id)
