@@ -14,6 +14,9 @@ public final class Main {
     /** The platform or the API refused or failed. */
     static final int EXIT_FAILED = 1;
 
+    /** What the longest line of a description needs. */
+    private static final int HELP_COLUMNS = 100;
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -21,7 +24,7 @@ public final class Main {
     }
 
     static int execute(String... args) {
-        CommandLine line = new CommandLine(new RootCommand());
+        CommandLine line = new CommandLine(new RootCommand()).setUsageHelpWidth(HELP_COLUMNS);
         line.setExecutionExceptionHandler((failure, command, parsed) -> {
             command.getErr().println("space: " + explain(failure));
             return EXIT_FAILED;
@@ -29,9 +32,19 @@ public final class Main {
         return line.execute(args);
     }
 
+    private static String nextStep(String code) {
+        return switch (code) {
+            case "NOT_REACHABLE" -> ": is the platform up? (./space status, ./space up)";
+            case "UNAUTHENTICATED" ->
+                    ": root's key is in DATA/secrets/api-key, others set SPACE_API_KEY";
+            default -> "";
+        };
+    }
+
     private static String explain(Exception failure) {
         return switch (failure) {
-            case ApiException api -> api.getMessage() + " [" + api.code() + "]";
+            case ApiException api ->
+                    api.getMessage() + " [" + api.code() + "]" + nextStep(api.code());
             case PlatformException platform -> String.valueOf(platform.getMessage());
             case ConfigException config -> String.valueOf(config.getMessage());
             default -> "unexpected: " + failure;

@@ -147,12 +147,16 @@ public final class SpaceClient implements AutoCloseable {
         return answer.body();
     }
 
-    public void writeStdin(String id, String process, long offset, byte[] bytes, boolean eof) {
+    /**
+     * Writes to standard input and answers the offset up to which it was taken: less than all while
+     * the process does not read. The same piece at the same offset is written once.
+     */
+    public long writeStdin(String id, String process, long offset, byte[] bytes, boolean eof) {
         HttpRequest.Builder builder =
                 request(processPath(id, process) + "/stdin?offset=" + offset + "&eof=" + eof)
                         .header("Content-Type", "application/octet-stream")
                         .POST(BodyPublishers.ofByteArray(bytes));
-        send(builder, idempotencyKey());
+        return send(builder, idempotencyKey()).path("offset").asLong(offset + bytes.length);
     }
 
     public void signal(String id, String process, String signal) {

@@ -6,6 +6,7 @@ import dev.space.cli.platform.Ports;
 import dev.space.cli.platform.Secrets;
 import dev.space.client.SpaceClient;
 import java.net.URI;
+import java.nio.file.Files;
 import java.util.Map;
 
 /** Finds the API and the key: from the environment, else from the platform on this machine. */
@@ -31,6 +32,17 @@ final class ApiAccess {
             key = Secrets.read(platform.apiKey());
         }
         return new SpaceClient(URI.create(url), key);
+    }
+
+    /**
+     * For looking: every project's sessions where this user may, else those of the key's project.
+     */
+    static SpaceClient widest(Platform platform) {
+        if (isRemote() || !Files.isReadable(platform.operatorKey())) {
+            return open(platform);
+        }
+        return new SpaceClient(
+                URI.create(localUrl(platform) + "/operator"), Secrets.read(platform.operatorKey()));
     }
 
     static String localUrl(Platform platform) {

@@ -11,7 +11,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "create",
         mixinStandardHelpOptions = true,
-        description = "Creates a session and prints its id and state.")
+        description = "Creates a session, waits until it runs, and prints its id and state.",
+        footer = {
+            "",
+            "Examples:",
+            "  id=$(./space create | cut -d' ' -f1)",
+            "  ./space create --size medium --label team=blue --env TOKEN=abc"
+        })
 public final class CreateCommand extends SessionCommand {
 
     @Option(names = "--template", defaultValue = "default", description = "Default: default.")

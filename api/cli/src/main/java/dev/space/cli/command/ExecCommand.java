@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -17,7 +18,14 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = {
             "Runs a command in a session and waits for it: stdin, stdout, stderr and exit code are",
-            "its own. With --json one answer with the output in it (capped, and no stdin)."
+            "its own. With --json one answer with the output in it (capped, and no stdin). On Ctrl-C",
+            "the command is ended and the session stays."
+        },
+        footer = {
+            "",
+            "Examples (ID: what `create` or `list` prints):",
+            "  ./space exec ID -- sh -c 'echo hello > note; ls -l'",
+            "  ./space exec ID --cwd /tmp --env A=1 -- env"
         })
 public final class ExecCommand extends SessionCommand {
 
@@ -42,7 +50,21 @@ public final class ExecCommand extends SessionCommand {
         Map<String, String> variables = env.isEmpty() ? null : env;
         RunProcess command = new RunProcess(argv, variables, cwd, null, millis, null, null);
         if (!json) {
-            return new StreamedProcess(client, id).run(command);
+            StreamedProcess process = new StreamedProcess(client, id);
+            AtomicBoolean over = new AtomicBoolean();
+            // On Ctrl-C the command ends with us; the session stays.
+            Runtime.getRuntime()
+                    .addShutdownHook(
+                            new Thread(() -> {
+                                if (!over.get()) {
+                                    process.end();
+                                }
+                            }));
+            try {
+                return process.run(command);
+            } finally {
+                over.set(true);
+            }
         }
         JsonNode answer = client.exec(id, command);
         printJson(answer);

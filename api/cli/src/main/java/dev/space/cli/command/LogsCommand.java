@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -51,6 +52,16 @@ public final class LogsCommand implements Callable<Integer> {
         return new ProcessBuilder(argv).inheritIO().start().waitFor();
     }
 
+    private static String names(Platform platform) throws IOException {
+        try (Stream<Path> all = Files.list(platform.log())) {
+            return all.map(p -> String.valueOf(p.getFileName()))
+                    .filter(n -> n.endsWith(".log"))
+                    .map(n -> n.substring(0, n.length() - ".log".length()))
+                    .sorted()
+                    .collect(Collectors.joining(", "));
+        }
+    }
+
     private List<Path> files(Platform platform) throws IOException {
         if (!Files.isDirectory(platform.log())) {
             throw new PlatformException("no logs at " + platform.log() + ": never started");
@@ -62,7 +73,9 @@ public final class LogsCommand implements Callable<Integer> {
                             .sorted()
                             .toList();
             if (found.isEmpty()) {
-                throw new PlatformException("no log of " + process + " in " + platform.log());
+                throw new PlatformException(
+                        "no log of %s in %s; there are: %s"
+                                .formatted(process, platform.log(), names(platform)));
             }
             return found;
         }

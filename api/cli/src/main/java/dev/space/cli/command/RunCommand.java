@@ -2,7 +2,6 @@ package dev.space.cli.command;
 
 import dev.space.cli.platform.Platform;
 import dev.space.cli.supervisor.SupervisorHandle;
-import dev.space.client.ApiException;
 import dev.space.client.CreateSession;
 import dev.space.client.RunProcess;
 import dev.space.client.SpaceClient;
@@ -11,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,6 +23,17 @@ import picocli.CommandLine.Parameters;
             "Runs one command in a sandbox of its own: starts the platform if it is not up, creates",
             "a session, passes stdin, stdout, stderr and the exit code through, destroys the session",
             "at the end (also on Ctrl-C). Nothing but the command writes to stdout."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  ./space run -- python3 -c 'print(6*7)'",
+            "  ./space run -- sh -c 'uname -a; nproc'      a shell line needs a shell",
+            "  tar c src | ./space run -- tar t            stdin goes to the command",
+            "  ./space run --keep --size medium -- true    keeps the session for `exec`",
+            "",
+            "Exit code: the command's; 128 + n for signal n, 124 after --timeout, 127 no such command,",
+            "130 on Ctrl-C; 1 when the platform failed (told on stderr), 2 for a wrong command line."
         })
 public final class RunCommand implements Callable<Integer> {
 
@@ -64,34 +73,12 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private int runIn(SpaceClient client) {
-        AtomicReference<@Nullable String> owned = new AtomicReference<>();
-        Thread onInterrupt = new Thread(() -> destroy(client, owned));
-        Runtime.getRuntime().addShutdownHook(onInterrupt);
-        String id =
-                client.create(new CreateSession(template, size, null, env.isEmpty() ? null : env))
-                        .id();
-        if (keep) {
-            System.err.println(id);
-        } else {
-            owned.set(id);
-        }
         Long millis = timeoutSeconds == null ? null : timeoutSeconds * 1000;
-        RunProcess command = new RunProcess(argv, null, null, null, millis, null, null);
-        try {
-            return new StreamedProcess(client, id).run(command);
-        } finally {
-            destroy(client, owned);
-        }
-    }
-
-    private static void destroy(SpaceClient client, AtomicReference<@Nullable String> owned) {
-        String id = owned.getAndSet(null);
-        if (id != null) {
-            try {
-                client.destroy(id);
-            } catch (ApiException e) {
-                System.err.println("space: " + id + " was not destroyed: " + e.getMessage());
-            }
+        CreateSession request = new CreateSession(template, size, null, env.isEmpty() ? null : env);
+        try (OwnSession session = new OwnSession(client, keep)) {
+            String id = session.create(request);
+            RunProcess command = new RunProcess(argv, null, null, null, millis, null, null);
+            return session.whileOwned(() -> new StreamedProcess(client, id).run(command));
         }
     }
 }

@@ -1,14 +1,17 @@
 package dev.space.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.space.cli.platform.Json;
 import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.PlatformException;
 import dev.space.cli.supervisor.PlatformState;
 import dev.space.cli.supervisor.ServiceState;
 import dev.space.cli.supervisor.SupervisorHandle;
 import dev.space.client.ApiException;
 import dev.space.client.Session;
 import dev.space.client.SpaceClient;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -24,7 +27,7 @@ public final class StatusCommand implements Callable<Integer> {
 
     @Mixin PlatformOptions options;
 
-    @Option(names = "--json", description = "Print the processes' state as JSON.")
+    @Option(names = "--json", description = "The same as one JSON object.")
     boolean json;
 
     @Override
@@ -37,11 +40,35 @@ public final class StatusCommand implements Callable<Integer> {
         }
         Optional<PlatformState> state = PlatformState.live(platform);
         if (json) {
-            System.out.println(Json.MAPPER.writeValueAsString(state.orElse(null)));
+            System.out.println(Json.MAPPER.writeValueAsString(asJson(platform, state)));
         } else {
             print(platform, state);
         }
-        return state.filter(s -> s.phase() == PlatformState.Phase.READY).isPresent() ? 0 : 1;
+        return state.filter(StatusCommand::isReady).isPresent() ? 0 : 1;
+    }
+
+    private static boolean isReady(PlatformState state) {
+        return state.phase() == PlatformState.Phase.READY;
+    }
+
+    /** The supervisor's state with the API's nodes and sessions beside it, where it answers. */
+    private static ObjectNode asJson(Platform platform, Optional<PlatformState> state) {
+        ObjectNode all = Json.MAPPER.createObjectNode();
+        all.put("data", platform.data().toString());
+        if (state.isEmpty()) {
+            return all.put("phase", "DOWN");
+        }
+        all.setAll((ObjectNode) Json.MAPPER.valueToTree(state.get()));
+        if (isReady(state.get())) {
+            try (SpaceClient client = ApiAccess.open(platform);
+                    SpaceClient sessions = ApiAccess.widest(platform)) {
+                all.set("nodes", client.get("/v1/nodes").path("nodes"));
+                all.set("sessions", Json.MAPPER.valueToTree(sessions.sessions()));
+            } catch (ApiException | PlatformException e) {
+                all.put("apiFault", e.getMessage());
+            }
+        }
+        return all;
     }
 
     private static void print(Platform platform, Optional<PlatformState> state) {
@@ -57,7 +84,7 @@ public final class StatusCommand implements Callable<Integer> {
                     "%-14s %-9s %8d %8d  %s%n",
                     s.name(), s.phase(), s.pid(), s.restarts(), s.detail());
         }
-        if (now.phase() == PlatformState.Phase.READY) {
+        if (isReady(now)) {
             printFromApi(platform);
         }
     }
@@ -67,7 +94,8 @@ public final class StatusCommand implements Callable<Integer> {
     }
 
     private static void printFromApi(Platform platform) {
-        try (SpaceClient client = ApiAccess.open(platform)) {
+        try (SpaceClient client = ApiAccess.open(platform);
+                SpaceClient sessions = ApiAccess.widest(platform)) {
             System.out.printf(
                     "%n%-14s %-6s %-7s %-12s %-16s %s%n",
                     "NODE", "ALIVE", "ENGINE", "SLOTS FREE", "MEMORY FREE", "DISK FREE");
@@ -81,13 +109,23 @@ public final class StatusCommand implements Callable<Integer> {
                         mib(node.path("memoryFreeBytes")),
                         mib(node.path("diskFreeBytes")));
             }
-            System.out.printf("%n%-32s %-10s %-8s %s%n", "SESSION", "STATE", "NODE", "TEMPLATE");
-            for (Session s : client.sessions()) {
-                System.out.printf(
-                        "%-32s %-10s %-8s %s%n", s.id(), s.state(), s.node(), s.template());
-            }
+            printSessions(sessions.sessions());
         } catch (ApiException e) {
             System.out.println("the API does not answer: " + e.getMessage());
+        } catch (PlatformException e) {
+            System.out.println("nodes and sessions are not shown: " + e.getMessage());
+        }
+    }
+
+    private static void printSessions(List<Session> sessions) {
+        if (sessions.isEmpty()) {
+            System.out.printf("%nno sessions%n");
+            return;
+        }
+        System.out.printf("%n%-32s %-10s %-8s %s%n", "SESSION", "STATE", "NODE", "TEMPLATE");
+        for (Session s : sessions) {
+            String node = s.node() == null ? "-" : s.node();
+            System.out.printf("%-32s %-10s %-8s %s%n", s.id(), s.state(), node, s.template());
         }
     }
 }

@@ -14,6 +14,10 @@ import picocli.CommandLine.Mixin;
         description = {
             "Starts and supervises every process of the platform, waits until all are ready,",
             "and resumes the sessions that `down` paused. Needs root."
+        },
+        footer = {
+            "",
+            "Next: ./space run -- CMD…, ./space create, ./space status; `./space down` stops it."
         })
 public final class UpCommand implements Callable<Integer> {
 
@@ -30,6 +34,7 @@ public final class UpCommand implements Callable<Integer> {
         System.out.println("API key      in " + platform.apiKey());
         System.out.println("API docs     " + api + "/docs");
         System.out.println("Temporal UI  http://127.0.0.1:" + ports.of("temporal-ui"));
+        System.out.println("Next         ./space run -- CMD…   ./space create   ./space status");
         warnOfOldRelease(platform);
         return 0;
     }

@@ -46,7 +46,8 @@ public enum ConfigKey {
             "space.node.prepare",
             Type.TEXT,
             "default:small",
-            "Start snapshots (template:size, by comma) to make before the node is ready."),
+            "Start snapshots (template:size, by comma) to make before the node is ready. Not set and"
+                    + " `default` not built: `small` of a template that is."),
     NODE_SLOTS(
             "space.node.slots", Type.COUNT, "64", "Sandboxes that may run at once on this node."),
     NODE_SLOT_UID_BASE(
@@ -68,7 +69,17 @@ public enum ConfigKey {
             "space.node.volume-gib",
             Type.COUNT,
             "16",
-            "Size of the btrfs loop image where the data directory is not on btrfs; preallocated.");
+            "Size of the btrfs loop image where the data directory is not on btrfs; preallocated."),
+    LOG_MAX_MIB(
+            "space.log.max-mib",
+            Type.COUNT,
+            "16",
+            "A process's log that grows longer is set aside (`control.log.1` and so on)."),
+    LOG_KEEP(
+            "space.log.keep",
+            Type.AMOUNT,
+            "4",
+            "How many older logs of each process are kept; 0 keeps none.");
 
     /** What a value may be. */
     public enum Type {

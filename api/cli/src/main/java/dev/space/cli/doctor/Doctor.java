@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -18,6 +19,9 @@ public final class Doctor {
     private static final int QEMU_MIN = 9;
     private static final long GIB = 1L << 30;
     private static final long FREE_MIN_BYTES = 20 * GIB;
+
+    /** What the host's disk must have left once the node's volume is there. */
+    private static final long FREE_LEFT_BYTES = 2 * GIB;
 
     /** One named look at the machine. */
     public record Check(String name, Supplier<Finding> body) {
@@ -48,7 +52,8 @@ public final class Doctor {
                 new Check("tun", Doctor::tun),
                 new Check("namespaces", Doctor::namespaces),
                 new Check("cgroups", Doctor::cgroups),
-                new Check("disk", this::disk));
+                new Check("disk", this::disk),
+                new Check("files", () -> new FetchedFiles(platform.cache()).look()));
     }
 
     private static Finding root() {
@@ -160,9 +165,16 @@ public final class Doctor {
             long free = Files.getFileStore(at).getUsableSpace();
             String text = free / GIB + " GiB free for " + platform.data();
             boolean fresh = !Files.exists(platform.data().resolve("node.img"));
-            return free >= FREE_MIN_BYTES || !fresh
-                    ? Finding.ok(text)
-                    : Finding.fault(text, "free some, or set space.node.volume-gib lower");
+            if (fresh && free < FREE_MIN_BYTES) {
+                return Finding.fault(
+                        text + ", the first start takes up to " + FREE_MIN_BYTES / GIB,
+                        "free some, or set space.node.volume-gib lower");
+            }
+            return free < FREE_LEFT_BYTES
+                    ? Finding.fault(
+                            text + ": logs and databases need " + FREE_LEFT_BYTES / GIB,
+                            "free some: du -xh --max-depth=2 " + platform.data())
+                    : Finding.ok(text);
         } catch (IOException e) {
             return Finding.fault("cannot ask " + at + " for its free space", "");
         }
@@ -176,8 +188,11 @@ public final class Doctor {
         }
     }
 
+    /** On the path of whoever asks, or where root's tools are, which users' paths often lack. */
     static boolean onPath(String tool) {
-        return List.of("/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/bin").stream()
+        String path = System.getenv().getOrDefault("PATH", "") + ":/usr/sbin:/sbin";
+        return Arrays.stream(path.split(":", -1))
+                .filter(d -> !d.isEmpty())
                 .anyMatch(d -> Files.isExecutable(Path.of(d, tool)));
     }
 }

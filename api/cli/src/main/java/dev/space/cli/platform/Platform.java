@@ -56,6 +56,10 @@ public record Platform(
         return secrets().resolve("api-key");
     }
 
+    public Path operatorKey() {
+        return secrets().resolve("operator-key");
+    }
+
     /** Short, because the path of a unix socket has at most 107 bytes. */
     public Path sockets() {
         return Path.of("/run/space").resolve(instance());

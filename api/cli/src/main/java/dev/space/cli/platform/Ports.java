@@ -103,10 +103,8 @@ public record Ports(Map<String, Integer> byName) {
     private static void demandFree(String name, ConfigKey key, int port) {
         if (!isFree(port)) {
             throw new PlatformException(
-                    "port %d of %s is in use by another process: free it (`ss -ltnp sport = :%d`)"
-                                    .formatted(port, name, port)
-                            + " or set another "
-                            + key.key());
+                    "port %d of %s is in use by %s: end that, or set another %s"
+                            .formatted(port, name, PortHolder.of(port), key.key()));
         }
     }
 

@@ -32,6 +32,16 @@ public final class Secrets {
         return once("api-key", root, () -> "space_" + hex(API_KEY_BYTES));
     }
 
+    /** Opens the operator's interface, which reaches the sessions of every project. */
+    public Path operatorKey() {
+        return once("operator-key", root, () -> "operator_" + hex(KEY_BYTES));
+    }
+
+    public Path operatorKeyFor(String role, User reader) {
+        Path key = operatorKey();
+        return once("operator-key-" + role, reader, () -> read(key));
+    }
+
     public Path superuserPassword() {
         return once("postgres-superuser", root, () -> hex(KEY_BYTES));
     }
@@ -65,7 +75,7 @@ public final class Secrets {
             return Files.readString(file).strip();
         } catch (IOException e) {
             throw new PlatformException(
-                    "cannot read " + file + " (are you root?): " + e.getMessage(), e);
+                    "cannot read the key in " + file + ": run as root, or set SPACE_API_KEY", e);
         }
     }
 

@@ -6,6 +6,8 @@ import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Proc;
 import dev.space.cli.platform.Users;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -18,6 +20,8 @@ import java.util.stream.Collectors;
  * the supervisor's takes it along.
  */
 final class Launcher {
+
+    private static final int LAST_WORDS_BYTES = 300;
 
     private final Platform platform;
 
@@ -53,6 +57,24 @@ final class Launcher {
         } catch (IOException e) {
             throw new PlatformException(
                     "cannot start " + service.name() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The end of what a process wrote, in brackets; empty when it wrote nothing. */
+    String lastWords(Service service) {
+        Path log = platform.log().resolve(service.name() + ".log");
+        try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+            file.seek(Math.max(0, file.length() - LAST_WORDS_BYTES));
+            byte[] end = new byte[LAST_WORDS_BYTES];
+            int length = Math.max(0, file.read(end));
+            return new String(end, 0, length, StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank())
+                    .reduce((before, last) -> last)
+                    .map(last -> " (" + last.strip() + ")")
+                    .orElse("");
+        } catch (IOException e) {
+            return "";
         }
     }
 

@@ -45,6 +45,7 @@ record Layout(
         var _ = Owned.directory(platform.sockets().resolve("manager"), root, "rwxr-xr-x");
         Secrets secrets = new Secrets(platform.secrets(), root);
         var _ = secrets.apiKey();
+        var _ = secrets.operatorKey();
         return new Layout(
                 platform, config, ports, root, postgres, temporal, control, node, secrets);
     }
@@ -55,6 +56,10 @@ record Layout(
 
     boolean embeddedTemporal() {
         return config.text(ConfigKey.TEMPORAL_TARGET).isEmpty();
+    }
+
+    String startSnapshots() {
+        return StartSnapshots.of(platform, config);
     }
 
     PostgresCluster cluster() {

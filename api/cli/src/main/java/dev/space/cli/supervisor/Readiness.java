@@ -11,10 +11,17 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Asks a service whether it can serve. */
 @FunctionalInterface
 interface Readiness {
+
+    /** Begins a reason that a person who waits wants to see. */
+    String WAITING = "waits for ";
+
+    Pattern WAITS_FOR = Pattern.compile("\"waitsFor\":\"([^\"]{1,400})\"");
 
     Duration ASK_MAX = Duration.ofSeconds(5);
 
@@ -31,7 +38,12 @@ interface Readiness {
                 return answer.statusCode() == 200
                         ? Optional.empty()
                         : Optional.of(
-                                url + " answers " + answer.statusCode() + failing(answer.body()));
+                                waitsFor(answer.body())
+                                        .orElse(
+                                                url
+                                                        + " answers "
+                                                        + answer.statusCode()
+                                                        + failing(answer.body())));
             } catch (IOException e) {
                 return Optional.of(url + " does not answer yet");
             } catch (InterruptedException e) {
@@ -39,6 +51,12 @@ interface Readiness {
                 return Optional.of("interrupted");
             }
         };
+    }
+
+    /** What the service says itself that it waits for. */
+    private static Optional<String> waitsFor(String body) {
+        Matcher said = WAITS_FOR.matcher(body);
+        return said.find() ? Optional.of(WAITING + said.group(1)) : Optional.empty();
     }
 
     private static String failing(String body) {

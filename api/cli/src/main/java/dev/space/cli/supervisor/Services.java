@@ -175,6 +175,7 @@ final class Services {
                 .set("space.node.token-file", secrets.nodeToken("control", user))
                 .set("space.control.env-key-file", secrets.envKey(user))
                 .set("space.control.bootstrap-key-file", secrets.apiKeyFor("control", user))
+                .set("space.control.operator-key-file", secrets.operatorKeyFor("control", user))
                 .write(platform.run().resolve("control.properties"), user);
     }
 
@@ -222,7 +223,7 @@ final class Services {
                 new ProcessConfig()
                         .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
                         .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
-                        .set("space.node.prepare", layout.config().text(ConfigKey.NODE_PREPARE))
+                        .set("space.node.prepare", layout.startSnapshots())
                         .set("space.node.slots", slots)
                         .set(
                                 "space.node.memory-mib",

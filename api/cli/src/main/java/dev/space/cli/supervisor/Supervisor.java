@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,9 @@ public final class Supervisor {
     private static final Duration DOWN_WAIT = Duration.ofSeconds(90);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(200);
+
+    /** How often the logs' sizes are looked at. */
+    private static final Duration LOGS_EVERY = Duration.ofSeconds(5);
 
     private final Platform platform;
     private final StateFile state;
@@ -83,6 +87,7 @@ public final class Supervisor {
             if (!thenDown) {
                 Runtime.getRuntime().addShutdownHook(down);
             }
+            var _ = Thread.ofPlatform().daemon().name("logs").start(this::watchLogs);
             watches.values().forEach(w -> Thread.ofPlatform().name(w.service().name()).start(w));
             boolean up = awaitAll(thenDown);
             if (up && !thenDown) {
@@ -98,6 +103,23 @@ public final class Supervisor {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 1;
+        }
+    }
+
+    private void watchLogs() {
+        SpaceConfig config = java.util.Objects.requireNonNull(layout).config();
+        LogRotation logs =
+                new LogRotation(
+                        platform.log(),
+                        config.number(ConfigKey.LOG_MAX_MIB) * 1024L * 1024,
+                        config.number(ConfigKey.LOG_KEEP),
+                        state::progress);
+        try {
+            while (!stopped.await(LOGS_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+                logs.look();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -179,10 +201,11 @@ public final class Supervisor {
         return new SessionsAtRest(platform, client, state::progress);
     }
 
+    /** The operator's interface has the same paths as the users', for every project's sessions. */
     private SpaceClient client(Layout made) {
         return new SpaceClient(
-                URI.create("http://127.0.0.1:" + made.ports().of("control")),
-                Secrets.read(platform.apiKey()));
+                URI.create("http://127.0.0.1:" + made.ports().of("control") + "/operator"),
+                Secrets.read(platform.operatorKey()));
     }
 
     private void resumeSessions() {

@@ -54,6 +54,7 @@ public final class SupervisorHandle {
     public void up() {
         Optional<PlatformState> before = PlatformState.live(platform);
         if (before.filter(s -> s.phase() == PlatformState.Phase.READY).isPresent()) {
+            progress.accept("the platform is up already");
             return;
         }
         if (before.filter(s -> s.phase() == PlatformState.Phase.STOPPING).isPresent()) {
@@ -65,7 +66,25 @@ public final class SupervisorHandle {
             progress.accept("another `space` command brings the platform up; waiting for it");
         }
         Process child = before.isPresent() ? null : spawn(false);
-        follow(child);
+        Thread onInterrupt =
+                new Thread(() ->
+                        progress.accept(
+                                "interrupted; the platform goes on starting in the background:"
+                                        + " `./space up` waits for it, `./space down` stops it"));
+        Runtime.getRuntime().addShutdownHook(onInterrupt);
+        try {
+            follow(child);
+        } finally {
+            forget(onInterrupt);
+        }
+    }
+
+    private static void forget(Thread hook) {
+        try {
+            var _ = Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException _) {
+            // Interrupted at this very moment: it tells so.
+        }
     }
 
     private void follow(@Nullable Process child) {
@@ -221,7 +240,9 @@ public final class SupervisorHandle {
                 return state.detail();
             }
             return state.services().stream()
-                    .filter(s -> s.phase() == ServiceState.Phase.BACKOFF)
+                    .filter(s ->
+                            s.phase() == ServiceState.Phase.BACKOFF
+                                    || s.detail().startsWith(Readiness.WAITING))
                     .map(s -> s.name() + ": " + s.detail())
                     .findFirst()
                     .orElse("");

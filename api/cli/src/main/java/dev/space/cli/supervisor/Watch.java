@@ -148,7 +148,9 @@ final class Watch implements Runnable {
         String why = "";
         while (stop.getCount() > 0) {
             if (!mine.proc().alive()) {
-                lastFault = "ended before it was ready: ./space logs " + service.name();
+                lastFault =
+                        "ended before it was ready%s: ./space logs %s"
+                                .formatted(launcher.lastWords(service), service.name());
                 return false;
             }
             Optional<String> answer = service.readiness().whyNot();

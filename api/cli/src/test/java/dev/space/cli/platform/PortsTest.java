@@ -59,7 +59,7 @@ final class PortsTest {
             SpaceConfig config = SpaceConfig.load(file);
             assertThatThrownBy(() -> Ports.choose(platform(), config, Set.of()))
                     .isInstanceOf(PlatformException.class)
-                    .hasMessageContaining("in use")
+                    .hasMessageContaining("in use by pid " + ProcessHandle.current().pid())
                     .hasMessageContaining("space.ports.control");
         }
     }

@@ -106,9 +106,11 @@ final class WatchTest {
 
     @Test
     void aProcessThatEndsAtOnceIsToldWithItsLog() {
-        Watch watch = watch(List.of("false"), () -> Optional.of("no"), MAX);
+        List<String> argv = List.of("sh", "-c", "echo the reason; exit 3");
+        Watch watch = watch(argv, () -> Optional.of("no"), MAX);
         start(watch);
         await(() -> watch.restarts() >= 2);
+        await(() -> watch.lastFault().contains("(the reason)"));
         assertThat(watch.lastFault()).contains("./space logs test");
         watch.end();
     }

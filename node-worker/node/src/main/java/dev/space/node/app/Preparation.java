@@ -64,6 +64,16 @@ final class Preparation {
         waitsFor = "";
     }
 
+    /** In words that need no escape in JSON. */
+    private String missing(String template) {
+        List<String> there =
+                templates.states().stream().map(TemplateSource.State::name).sorted().toList();
+        return "template %s, which the cache does not have (it has: %s); build it with"
+                        .formatted(template, there.isEmpty() ? "none" : String.join(", ", there))
+                + " SPACE_TEMPLATES=%s ./space prepare, or set space.node.prepare"
+                        .formatted(template);
+    }
+
     private boolean prepared(Wanted next) {
         waitsFor = "template " + next.template() + " in size " + next.size().wireName();
         try {
@@ -73,7 +83,8 @@ final class Preparation {
                     return true;
                 }
             }
-            LOG.warn("there is no template {} yet", next.template());
+            waitsFor = missing(next.template());
+            LOG.warn(waitsFor);
         } catch (RuntimeException e) {
             LOG.warn("{} is not prepared; trying again", next, e);
         }

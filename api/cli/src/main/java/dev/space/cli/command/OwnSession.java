@@ -1,0 +1,108 @@
+package dev.space.cli.command;
+
+import dev.space.client.ApiException;
+import dev.space.client.CreateSession;
+import dev.space.client.SpaceClient;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * The session of one `run`, destroyed at its end however that comes: by the command's, by a
+ * failure, or by Ctrl-C, even while the session is still being created.
+ */
+final class OwnSession implements AutoCloseable {
+
+    /** How long an interrupted `run` waits for its session to come to be and to be gone again. */
+    private static final Duration INTERRUPTED_MAX = Duration.ofSeconds(60);
+
+    private final SpaceClient client;
+    private final boolean keep;
+    private final CompletableFuture<String> created = new CompletableFuture<>();
+    private final AtomicBoolean creating = new AtomicBoolean();
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final Thread onInterrupt = new Thread(this::interrupted, "interrupted");
+    private volatile boolean ending;
+
+    OwnSession(SpaceClient client, boolean keep) {
+        this.client = client;
+        this.keep = keep;
+        Runtime.getRuntime().addShutdownHook(onInterrupt);
+    }
+
+    String create(CreateSession request) {
+        return whileOwned(() -> {
+            creating.set(true);
+            try {
+                String id = client.create(request).id();
+                created.complete(id);
+                if (keep) {
+                    System.err.println(id);
+                }
+                return id;
+            } catch (ApiException e) {
+                created.completeExceptionally(e);
+                throw e;
+            }
+        });
+    }
+
+    /** Runs a piece of work, whose failure means nothing once the session is being taken away. */
+    <T> T whileOwned(Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (ApiException e) {
+            while (ending) {
+                LockSupport.park(this); // The JVM is ending; nobody waits for this thread.
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (over.compareAndSet(false, true) && created.isDone() && !keep) {
+            try {
+                if (!created.isCompletedExceptionally()) {
+                    client.destroy(created.join());
+                }
+            } catch (ApiException e) {
+                System.err.println(
+                        "space: " + created.join() + " was not destroyed: " + e.getMessage());
+            }
+        }
+    }
+
+    private void interrupted() {
+        if (!creating.get() || !over.compareAndSet(false, true)) {
+            return;
+        }
+        ending = true;
+        try {
+            String id = created.get(INTERRUPTED_MAX.toSeconds(), TimeUnit.SECONDS);
+            if (keep) {
+                System.err.println("space: interrupted; session " + id + " is kept");
+                return;
+            }
+            System.err.println("space: interrupted; destroying session " + id);
+            CompletableFuture.runAsync(() -> client.destroy(id))
+                    .get(INTERRUPTED_MAX.toSeconds(), TimeUnit.SECONDS);
+            System.err.println("space: destroyed");
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            System.err.println("space: interrupted; " + cause.getMessage());
+        } catch (TimeoutException e) {
+            System.err.println(
+                    "space: not done after "
+                            + INTERRUPTED_MAX.toSeconds()
+                            + " s; see `./space list` and `./space destroy ID`");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
