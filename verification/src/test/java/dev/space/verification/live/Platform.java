@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -125,16 +126,8 @@ final class Platform implements AutoCloseable {
     /** Runs a `space` command on this platform; fails with its output when it fails. */
     String space(String command, Duration max) throws IOException {
         Path log = data.resolve("space-" + command + ".log");
-        ProcessBuilder builder =
-                new ProcessBuilder(home.resolve("space").toString(), command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(log.toFile());
-        builder.environment().put("SPACE_DATA", data.toString());
-        builder.environment().put("SPACE_CONFIG", data.resolve("space.yaml").toString());
-        builder.environment().put("SPACE_TEMPLATES", TEMPLATE);
-        builder.environment().remove("SPACE_API_URL");
-        builder.environment().remove("SPACE_API_KEY");
-        Process process = builder.start();
+        Process process =
+                command(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         process.onExit().completeOnTimeout(process, max.toSeconds(), TimeUnit.SECONDS).join();
         if (process.isAlive()) {
             process.destroyForcibly();
@@ -146,6 +139,19 @@ final class Platform implements AutoCloseable {
                     "`space %s` ended with %d: %s".formatted(command, process.exitValue(), output));
         }
         return output;
+    }
+
+    /** A `space` command on this platform, to be started. */
+    ProcessBuilder command(String... arguments) {
+        List<String> argv = new ArrayList<>(List.of(home.resolve("space").toString()));
+        argv.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(argv);
+        builder.environment().put("SPACE_DATA", data.toString());
+        builder.environment().put("SPACE_CONFIG", data.resolve("space.yaml").toString());
+        builder.environment().put("SPACE_TEMPLATES", TEMPLATE);
+        builder.environment().remove("SPACE_API_URL");
+        builder.environment().remove("SPACE_API_KEY");
+        return builder;
     }
 
     /** The supervisor's pid, or the pid that it last started for that service. */
