@@ -16,11 +16,14 @@ import dev.space.model.SessionId;
 import dev.space.store.AcceptStore;
 import dev.space.store.CommitStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The session's rows for its workflow: translates payloads to the store's fenced writes. */
@@ -145,7 +148,22 @@ public class ControlActivitiesImpl implements ControlActivities {
                             "code",
                             request.error() == null ? "OK" : request.error().name())
                     .increment();
+            measure(request.startMicros());
         }
+    }
+
+    /** The node's own times; at the commit, because every way to a start leads here. */
+    private void measure(@Nullable Map<String, Long> phases) {
+        if (phases == null) {
+            return;
+        }
+        phases.forEach((phase, micros) ->
+                Timer.builder("space_create_phase")
+                        .description("Phases of a sandbox's start on its node")
+                        .tag("phase", phase)
+                        .publishPercentileHistogram()
+                        .register(metrics)
+                        .record(micros, TimeUnit.MICROSECONDS));
     }
 
     @Override

@@ -14,11 +14,8 @@ import dev.space.nodeapi.v1.ReleaseSessionRequest;
 import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.store.NodeStore;
 import io.grpc.StatusRuntimeException;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Short steps straight to a node's API, each with the hard cap of the contract. */
@@ -26,13 +23,11 @@ import java.util.concurrent.TimeUnit;
 public class DirectNodeActivitiesImpl implements DirectNodeActivities {
     private final NodeStore nodes;
     private final NodeChannels channels;
-    private final MeterRegistry metrics;
 
     @Inject
-    public DirectNodeActivitiesImpl(NodeStore nodes, NodeChannels channels, MeterRegistry metrics) {
+    public DirectNodeActivitiesImpl(NodeStore nodes, NodeChannels channels) {
         this.nodes = nodes;
         this.channels = channels;
-        this.metrics = metrics;
     }
 
     @Override
@@ -50,7 +45,6 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
             }
             try {
                 var started = stub(node).startSandbox(call.build());
-                measure(request, started.getPhaseMicrosMap());
                 return new SandboxStarted(
                         started.getEngine(),
                         started.getRung(),
@@ -61,20 +55,6 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
                 throw NodeErrors.toException(failure, node);
             }
         });
-    }
-
-    /** Starts from a template, as a CREATE makes them; the phases are the node's own. */
-    private void measure(StartSandbox request, Map<String, Long> phases) {
-        if (request.snapshot() != null) {
-            return;
-        }
-        phases.forEach((phase, micros) ->
-                Timer.builder("space_create_phase")
-                        .description("Phases of a sandbox's start on its node")
-                        .tag("phase", phase)
-                        .publishPercentileHistogram()
-                        .register(metrics)
-                        .record(micros, TimeUnit.MICROSECONDS));
     }
 
     @Override

@@ -3,6 +3,8 @@ package dev.space.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.testkit.Held;
+import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -45,5 +47,22 @@ class MetricsIT extends SharedPlatform {
         assertThat(sum(phases)).isEqualTo(phasesBefore + 1);
         assertThat(sum("space_create_phase_seconds_bucket\\{[^}]*phase=\"load\"[^}]*\\}"))
                 .isPositive();
+    }
+
+    /** The direct call is given up at its cap, and the node's queue makes the sandbox. */
+    @Test
+    void aCreationByTheQueueIsCountedToo() throws Exception {
+        String phases = "space_create_phase_seconds_count\\{[^}]*phase=\"load\"[^}]*\\}";
+        double before = sum(phases);
+        Held start = p().node.node.hold("start", Held.Point.BEFORE_EFFECT);
+        try {
+            JsonNode session = create(DEFAULT);
+            assertThat(session.get("state").asText()).isEqualTo("RUNNING");
+            assertThat(start.awaitArrival(Duration.ZERO)).isTrue();
+            assertThat(sum(phases)).isEqualTo(before + 1);
+            ok(p().delete(path(session)), 200);
+        } finally {
+            start.release();
+        }
     }
 }

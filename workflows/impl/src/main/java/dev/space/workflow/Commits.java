@@ -76,7 +76,8 @@ final class Commits {
                         c.operation.request.name(),
                         c.operation.writeJoined(),
                         List.copyOf(c.owed),
-                        reason);
+                        reason,
+                        outcome == OperationState.DONE ? c.startMicros : null);
         CommitAnswer answer = StepCalls.database(() -> Calls.control().commit(request));
         if (!answer.written()) {
             throw new Overtaken(answer.tombstone());

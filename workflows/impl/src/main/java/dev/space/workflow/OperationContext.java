@@ -12,6 +12,7 @@ import io.temporal.workflow.Workflow;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,9 @@ final class OperationContext {
 
     /** Nodes that did not acknowledge their fence. */
     final Set<String> owed = new LinkedHashSet<>();
+
+    /** How long the phases of a start from the template took on its node. */
+    @Nullable Map<String, Long> startMicros;
 
     private final RecordHolder holder;
     private @Nullable SnapshotId snapshot;

@@ -125,6 +125,9 @@ final class Starting {
         String node = c.node();
         SandboxStarted started =
                 c.calls.node("start", tries, (ref, n) -> attempt(c, node, source, ref, n));
+        if (source == null) {
+            c.startMicros = started.phaseMicros();
+        }
         Fence fence = c.fence();
         c.vmIs(new Fence(fence.epoch(), fence.number(), started.attempt()));
     }

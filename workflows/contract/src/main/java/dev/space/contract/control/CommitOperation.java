@@ -9,6 +9,7 @@ import dev.space.model.OperationState;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param snapshots listed with this write when they are not yet
  * @param snapshotName name the user gave the snapshot; null without one
  * @param owed nodes that could not be reached and owe a clean-up
+ * @param startMicros phases of a start from the template, by name; null for everything else
  */
 public record CommitOperation(
         SessionId session,
@@ -36,4 +38,5 @@ public record CommitOperation(
         @Nullable String snapshotName,
         List<OperationId> joined,
         List<String> owed,
-        Reason reason) {}
+        Reason reason,
+        @Nullable Map<String, Long> startMicros) {}
