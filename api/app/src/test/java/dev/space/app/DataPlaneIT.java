@@ -4,12 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.space.node.app.NodeProcess;
-import dev.space.node.config.ConfigLoader;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DataPlaneIT extends SharedPlatform {
     private static final String MINIMAL = "{\"template\":\"minimal\"}";
 
-    private static @Nullable NodeProcess node;
+    private static @Nullable WholeNode node;
     private static String path = "";
 
     @BeforeAll
@@ -31,28 +28,7 @@ class DataPlaneIT extends SharedPlatform {
         if (Platform.temporalBinary().isEmpty()) {
             return;
         }
-        Files.writeString(dir.resolve("token"), Platform.TOKEN + "\n");
-        Path config = dir.resolve("node.properties");
-        Files.writeString(
-                config,
-                """
-                space.node.id=whole-1
-                space.node.token-file=%1$s/token
-                space.node.api-port=0
-                space.node.http-port=0
-                space.node.data-dir=%1$s/data
-                space.node.state-dir=%1$s/state
-                space.node.cache-dir=%1$s/cache
-                space.node.engine=fake
-                space.node.disk-reserve-mib=1
-                space.temporal.target=127.0.0.1:%2$d
-                space.control.url=127.0.0.1:%3$d
-                """
-                        .formatted(dir, p().temporalPort, p().ports.get(1)));
-        node = new NodeProcess(ConfigLoader.load(config));
-        p().await(
-                        "the node has registered",
-                        () -> p().get("/v1/templates").body().contains("minimal"));
+        node = new WholeNode(p(), dir, "whole-1");
         path = path(create(MINIMAL));
     }
 
@@ -61,9 +37,6 @@ class DataPlaneIT extends SharedPlatform {
         if (node != null) {
             ok(p().delete(path), 200);
             node.close();
-            // It has a template named default too, and must not be chosen for its lease's time.
-            execute(
-                    "UPDATE nodes SET lease_until = now() - interval '2 hours' WHERE id = 'whole-1'");
         }
     }
 

@@ -46,6 +46,11 @@ public record Problem(
                 operation);
     }
 
+    /** Where HTTP has a status of its own for what the catalogue has one code for. */
+    Problem withStatus(int other) {
+        return new Problem(type, title, other, detail, code, state, allowed, operation);
+    }
+
     Problem with(String operationId) {
         return new Problem(type, title, status, detail, code, state, allowed, operationId);
     }

@@ -73,7 +73,7 @@ public class Problems {
     private static Response refused(int status, WebApplicationException failure) {
         Problem plain =
                 Problem.of(ErrorCode.INVALID_ARGUMENT, String.valueOf(failure.getMessage()));
-        return Response.status(status).type(TYPE).entity(plain).build();
+        return response(plain.withStatus(status));
     }
 
     @ServerExceptionMapper

@@ -79,7 +79,11 @@ public record CreateSession(
     }
 
     Map<String, String> checkedLabels() {
-        Map<String, String> given = labels == null ? Map.of() : labels;
+        return checkLabels(labels == null ? Map.of() : labels);
+    }
+
+    /** Of a session, or of a filter: what no session can have is refused there too. */
+    static Map<String, String> checkLabels(Map<String, String> given) {
         if (given.size() > Limits.LABELS_MAX) {
             throw invalid("a session has at most " + Limits.LABELS_MAX + " labels");
         }

@@ -168,7 +168,9 @@ public class ProcessesResource {
         if (key == null) {
             return ids.text("prc");
         }
-        byte[] hash = JsonBodies.hash(new byte[0], "process", session.value(), key).bytes();
+        byte[] hash =
+                JsonBodies.hash(new byte[0], "process", session.value(), Requests.checkedKey(key))
+                        .bytes();
         return "key_" + HexFormat.of().formatHex(hash, 0, 20);
     }
 

@@ -68,10 +68,14 @@ final class Requests {
         if (header == null) {
             return null;
         }
+        return new IdempotencyKey(project, checkedKey(header), hash);
+    }
+
+    static String checkedKey(String header) {
         if (!KEY.matcher(header).matches()) {
             throw CreateSession.invalid(
                     IDEMPOTENCY_KEY + " has 1 to 255 printable characters without spaces");
         }
-        return new IdempotencyKey(project, header, hash);
+        return header;
     }
 }

@@ -180,7 +180,7 @@ public class SessionsResource {
             }
             labels.put(filter.substring(0, equals), filter.substring(equals + 1));
         }
-        return labels;
+        return CreateSession.checkLabels(labels);
     }
 
     @GET
