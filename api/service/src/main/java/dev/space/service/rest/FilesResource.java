@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -86,7 +87,11 @@ public class FilesResource {
     @Path("files")
     @Produces(MediaType.APPLICATION_OCTET_STREAM)
     @Operation(summary = "Read a file, or one range of it")
-    @Parameter(name = "path", required = true, description = "percent-encoded bytes")
+    @Parameter(
+            name = "path",
+            in = ParameterIn.QUERY,
+            required = true,
+            description = "percent-encoded bytes")
     public Response read(
             @PathParam("id") String id,
             @Context UriInfo uri,
@@ -124,7 +129,11 @@ public class FilesResource {
     @Path("files")
     @Consumes(MediaType.WILDCARD)
     @Operation(summary = "Write a file; its name changes only when all has arrived")
-    @Parameter(name = "path", required = true, description = "percent-encoded bytes")
+    @Parameter(
+            name = "path",
+            in = ParameterIn.QUERY,
+            required = true,
+            description = "percent-encoded bytes")
     @RequestBody(content = @Content(mediaType = MediaType.APPLICATION_OCTET_STREAM))
     public FileView write(
             @PathParam("id") String id,
@@ -177,7 +186,11 @@ public class FilesResource {
     @DELETE
     @Path("files")
     @Operation(summary = "Remove a file or directory")
-    @Parameter(name = "path", required = true, description = "percent-encoded bytes")
+    @Parameter(
+            name = "path",
+            in = ParameterIn.QUERY,
+            required = true,
+            description = "percent-encoded bytes")
     @APIResponse(responseCode = "204")
     public void remove(
             @PathParam("id") String id,
@@ -198,7 +211,11 @@ public class FilesResource {
     @GET
     @Path("files/stat")
     @Operation(summary = "What a file is")
-    @Parameter(name = "path", required = true, description = "percent-encoded bytes")
+    @Parameter(
+            name = "path",
+            in = ParameterIn.QUERY,
+            required = true,
+            description = "percent-encoded bytes")
     public FileView stat(@PathParam("id") String id, @Context UriInfo uri) {
         ByteString path = GuestPaths.of(uri);
         return FileView.of(
@@ -208,7 +225,11 @@ public class FilesResource {
     @GET
     @Path("files/list")
     @Operation(summary = "What a directory holds")
-    @Parameter(name = "path", required = true, description = "percent-encoded bytes")
+    @Parameter(
+            name = "path",
+            in = ParameterIn.QUERY,
+            required = true,
+            description = "percent-encoded bytes")
     public Directory list(@PathParam("id") String id, @Context UriInfo uri) {
         ByteString path = GuestPaths.of(uri);
         return call(
