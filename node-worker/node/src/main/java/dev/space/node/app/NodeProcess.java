@@ -48,6 +48,7 @@ public final class NodeProcess implements AutoCloseable {
     private final Preparation preparation;
     private final Housekeeping housekeeping;
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+    private final boolean reports;
     private final @Nullable Reporter reporter;
     private final @Nullable TemporalWorker temporal;
 
@@ -58,6 +59,7 @@ public final class NodeProcess implements AutoCloseable {
     /** With what VMs of a fake engine run on; a real one has the machine itself. */
     NodeProcess(NodeConfig config, FakeMachine machine) throws IOException {
         NodeConfig.Node node = config.node();
+        reports = config.control().url().isPresent();
         TokenFile token = new TokenFile(node.tokenFile());
         token.get();
         Clock clock = Clock.systemUTC();
@@ -83,7 +85,7 @@ public final class NodeProcess implements AutoCloseable {
         health =
                 new HealthServer(
                         new InetSocketAddress(node.bindAddress(), node.httpPort()),
-                        preparation::waitsFor,
+                        this::waitsFor,
                         metrics);
         api = serve(node, token, memory);
         preparation.start();
@@ -124,6 +126,17 @@ public final class NodeProcess implements AutoCloseable {
             temporal.start();
         }
         LOG.info("node {} serves on ports {} and {}", node.id(), api.getPort(), health.port());
+    }
+
+    /**
+     * Before the control plane knows this node and its templates it is of no use. Empty when
+     * nothing is waited for.
+     */
+    private String waitsFor() {
+        Reporter toControl = reporter;
+        boolean unknown = reports && (toControl == null || !toControl.isRegistered());
+        String prepares = preparation.waitsFor();
+        return prepares.isEmpty() && unknown ? "the control plane to register it" : prepares;
     }
 
     private Server serve(NodeConfig.Node node, TokenFile token, MemoryBudget memory)
