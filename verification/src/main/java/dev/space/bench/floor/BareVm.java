@@ -140,12 +140,16 @@ public final class BareVm implements AutoCloseable {
                                 GuestClient.startRequest(spec.build()),
                                 GuestClient.attachRequest(
                                         id, OutputStream.OUTPUT_STREAM_STDOUT, 0, true),
+                                GuestClient.attachRequest(
+                                        id, OutputStream.OUTPUT_STREAM_STDERR, 0, true),
                                 GuestClient.getRequest(id, ANSWER_MAX, true)));
         try (var started = open.get(0);
                 var output = open.get(1);
-                var end = open.get(2)) {
+                var errors = open.get(2);
+                var end = open.get(3)) {
             var _ = started.reply(ANSWER_MAX);
             String text = text(ProcessOutput.of(output, ANSWER_MAX));
+            var _ = text(ProcessOutput.of(errors, ANSWER_MAX));
             int code = end.reply(ANSWER_MAX).getProcess().getExitCode();
             if (code != 0) {
                 throw new IllegalStateException(argv[0] + " ended with " + code);

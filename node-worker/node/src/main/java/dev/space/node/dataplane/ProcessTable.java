@@ -132,6 +132,11 @@ public final class ProcessTable implements AutoCloseable {
         return process;
     }
 
+    /** Before the records are cloned into a snapshot. */
+    public void flush() {
+        processes.values().forEach(SandboxProcess::flush);
+    }
+
     public SandboxProcess require(String id) {
         SandboxProcess process = processes.get(id);
         if (process == null) {

@@ -28,6 +28,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private final ReentrantLock recording = new ReentrantLock();
     private volatile ProcessMeta meta;
     private boolean forgotten;
+    private boolean unwritten;
 
     SandboxProcess(Path directory, ProcessMeta meta, Consumer<SandboxProcess> onDetached) {
         this.directory = directory;
@@ -93,7 +94,22 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         try {
             // Its end may have come through the output's delivery first.
             if (meta.state().running() && (state.running() || meta.state().pid() == 0)) {
-                record(state.running() ? state : unfinished(state));
+                meta = meta.with(state.running() ? state : unfinished(state));
+                unwritten = true;
+            }
+        } finally {
+            recording.unlock();
+        }
+        // Beside the command, whose caller waits: until it is written the guest knows it.
+        Thread.ofVirtual().name("record-" + id()).start(this::flush);
+    }
+
+    /** Writes what is not on disk yet. */
+    void flush() {
+        recording.lock();
+        try {
+            if (unwritten) {
+                record(meta.state());
             }
         } finally {
             recording.unlock();
@@ -168,6 +184,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private void record(GuestProcess state) {
         ProcessMeta next = meta.with(state);
         meta = next;
+        unwritten = false;
         if (forgotten) {
             return;
         }

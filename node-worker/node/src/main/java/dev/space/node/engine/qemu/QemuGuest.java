@@ -26,6 +26,7 @@ import dev.space.node.engine.spi.OutputSink;
 import dev.space.node.engine.spi.ProcessStart;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -41,9 +42,11 @@ final class QemuGuest implements Guest {
     private static final Duration EXIT_WAIT = Duration.ofHours(1);
 
     private final GuestLink link;
+    private final Forgetter forgetter;
 
     QemuGuest(GuestLink link) {
         this.link = link;
+        this.forgetter = new Forgetter(link);
     }
 
     private GuestClient client() {
@@ -83,14 +86,13 @@ final class QemuGuest implements Guest {
     /** Everything that is needed goes out at once: the answer costs one round trip. */
     private GuestProcess follow(
             Request first, String id, long stdoutFrom, long stderrFrom, OutputSink sink) {
-        List<GuestStream> open =
-                link.channel()
-                        .open(
-                                List.of(
-                                        first,
-                                        output(id, OutputStream.OUTPUT_STREAM_STDOUT, stdoutFrom),
-                                        output(id, OutputStream.OUTPUT_STREAM_STDERR, stderrFrom),
-                                        GuestClient.getRequest(id, EXIT_WAIT, false)));
+        List<Request> requests = new ArrayList<>();
+        requests.add(first);
+        requests.add(output(id, OutputStream.OUTPUT_STREAM_STDOUT, stdoutFrom));
+        requests.add(output(id, OutputStream.OUTPUT_STREAM_STDERR, stderrFrom));
+        requests.add(GuestClient.getRequest(id, EXIT_WAIT, false));
+        requests.addAll(forgetter.take());
+        List<GuestStream> open = link.channel().open(requests);
         try {
             ProcessInfo info = process(open.get(0), GuestLink.CALL_TIMEOUT);
             GuestStream stdout = open.get(1);
@@ -98,7 +100,10 @@ final class QemuGuest implements Guest {
             GuestStream exit = open.get(3);
             Thread.ofVirtual()
                     .name("follow-" + id)
-                    .start(() -> deliver(id, stdout, stderr, exit, sink));
+                    .start(() -> {
+                        deliver(id, stdout, stderr, exit, sink);
+                        open.subList(4, open.size()).forEach(GuestStream::close);
+                    });
             return state(info);
         } catch (RuntimeException e) {
             open.forEach(GuestStream::close);
@@ -136,7 +141,7 @@ final class QemuGuest implements Guest {
             }
             sink.exited(state(last));
             // All of it is on the node's disk: the guest need not keep it.
-            var _ = client().get(id, Duration.ZERO, true);
+            forgetter.add(id);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
