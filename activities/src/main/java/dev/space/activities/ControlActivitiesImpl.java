@@ -73,7 +73,9 @@ public class ControlActivitiesImpl implements ControlActivities {
                     answer.error(),
                     answer.detail(),
                     answer.tombstone(),
-                    deadline(answer.deadlineAt(), answer.deadlineAction()));
+                    deadline(answer.deadlineAt(), answer.deadlineAction()),
+                    answer.target() == null ? null : SessionLoader.ref(answer.target()),
+                    answer.acceptLoss());
         });
     }
 

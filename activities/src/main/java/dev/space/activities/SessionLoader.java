@@ -43,8 +43,8 @@ public class SessionLoader {
                         row.nodesTouched(),
                         false,
                         row.vm(),
-                        snapshot(row.snapshot()),
-                        snapshot(row.preserved()),
+                        snapshot(session, row.snapshot()),
+                        snapshot(session, row.preserved()),
                         ControlActivitiesImpl.deadline(row.deadlineAt(), row.deadlineAction()),
                         recoveries(session),
                         inFlight(begun, row),
@@ -53,21 +53,23 @@ public class SessionLoader {
         return new LoadedSession(record, row.tombstone(), begun == null ? null : begun.argument());
     }
 
-    private @Nullable SnapshotRef snapshot(@Nullable String id) {
+    private @Nullable SnapshotRef snapshot(SessionId session, @Nullable String id) {
         if (id == null) {
             return null;
         }
-        CommitStore.Snapshot found = rows.snapshot(id).orElse(null);
-        return found == null
-                ? null
-                : new SnapshotRef(
-                        found.id(),
-                        found.kind(),
-                        found.node(),
-                        found.epoch(),
-                        found.stop(),
-                        found.bytes(),
-                        found.takenAt().toEpochMilli());
+        CommitStore.Snapshot found = rows.snapshot(session, id).orElse(null);
+        return found == null ? null : ref(found);
+    }
+
+    static SnapshotRef ref(CommitStore.Snapshot row) {
+        return new SnapshotRef(
+                row.id(),
+                row.kind(),
+                row.node(),
+                row.epoch(),
+                row.stop(),
+                row.bytes(),
+                row.takenAt().toEpochMilli());
     }
 
     /** Those that a policy may still count. */
@@ -85,7 +87,7 @@ public class SessionLoader {
         return operation == null || operation.state() != OperationState.ACCEPTED ? null : operation;
     }
 
-    private static @Nullable InFlight inFlight(@Nullable OperationRow operation, SessionRow row) {
+    private @Nullable InFlight inFlight(@Nullable OperationRow operation, SessionRow row) {
         if (operation == null) {
             return null;
         }
@@ -98,6 +100,8 @@ public class SessionLoader {
                 row.epoch(),
                 row.fenceAttempt(),
                 "",
-                accepted.toEpochMilli());
+                accepted.toEpochMilli(),
+                snapshot(row.id(), operation.snapshot()),
+                operation.acceptLoss());
     }
 }

@@ -29,7 +29,12 @@ import org.jspecify.annotations.Nullable;
 public final class FakeNode implements NodeActivities {
 
     /** A VM that runs, or has exited and left its disk. */
-    public record Vm(SessionId session, OperationId operation, Fence start, boolean running) {}
+    public record Vm(
+            SessionId session,
+            OperationId operation,
+            Fence start,
+            @Nullable SnapshotId source,
+            boolean running) {}
 
     private static final class Session {
         private Fence highest = new Fence(0, 0, 0);
@@ -108,7 +113,7 @@ public final class FakeNode implements NodeActivities {
         if (s == null || vm == null || !vm.running()) {
             return null;
         }
-        s.vm = new Vm(vm.session(), vm.operation(), vm.start(), false);
+        s.vm = new Vm(vm.session(), vm.operation(), vm.start(), vm.source(), false);
         return vm.start();
     }
 
@@ -131,7 +136,9 @@ public final class FakeNode implements NodeActivities {
                 request.ref(),
                 s -> {
                     SnapshotTaken taken = take(s, request.ref(), request.snapshot());
-                    s.vm = null;
+                    if (s.vm != null && s.vm.start().epoch() == taken.epoch()) {
+                        s.vm = null;
+                    }
                     return taken;
                 });
     }
@@ -221,7 +228,7 @@ public final class FakeNode implements NodeActivities {
             throw new SpaceException(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot " + source);
         }
         s.stops = 0;
-        s.vm = new Vm(ref.session(), ref.operation(), ref.fence(), true);
+        s.vm = new Vm(ref.session(), ref.operation(), ref.fence(), source, true);
         return started(ref.fence().attempt());
     }
 
@@ -235,8 +242,12 @@ public final class FakeNode implements NodeActivities {
             return known;
         }
         Vm vm = s.vm;
-        if (vm == null || !vm.running() || vm.start().epoch() != ref.fence().epoch()) {
-            throw new SpaceException(ErrorCode.PRECONDITION_FAILED, "no VM of that epoch runs");
+        if (vm == null
+                || !vm.running()
+                || vm.start().epoch() > ref.fence().epoch()
+                || vm.operation().equals(ref.operation())) {
+            throw new SpaceException(
+                    ErrorCode.PRECONDITION_FAILED, "no VM runs that it could be of");
         }
         s.stops++;
         SnapshotTaken taken =

@@ -1,5 +1,6 @@
 package dev.space.testkit;
 
+import dev.space.contract.control.AcceptAnswer;
 import dev.space.contract.control.ControlActivities.LoadedSession;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionRecord;
@@ -43,10 +44,33 @@ final class FakeRecords {
                         o.epoch,
                         row.highestAttempt,
                         "",
-                        o.acceptedAtMillis);
+                        o.acceptedAtMillis,
+                        target(row, o),
+                        o.acceptLoss);
             }
         }
         return null;
+    }
+
+    static AcceptAnswer accepted(Session row, Operation operation, @Nullable ErrorCode error) {
+        return new AcceptAnswer(
+                true,
+                operation.number,
+                row.epoch,
+                operation.node,
+                error,
+                "",
+                null,
+                null,
+                target(row, operation),
+                operation.acceptLoss);
+    }
+
+    static @Nullable SnapshotRef target(Session row, Operation operation) {
+        return row.snapshots.stream()
+                .filter(s -> s.id().equals(operation.snapshot) && s.node().equals(row.node))
+                .findFirst()
+                .orElse(null);
     }
 
     private static List<Long> recoveries(Session row, Map<OperationId, Operation> operations) {
@@ -61,7 +85,14 @@ final class FakeRecords {
     private static SessionRecord record(
             Session row, Map<OperationId, Operation> operations, @Nullable InFlight begun) {
         SessionRecord record = SessionRecord.fresh(row.deadline, row.reason);
+        SnapshotRef base = row.base;
+        if (base != null) {
+            record = record.rolledBackTo(base);
+        }
         for (SnapshotRef snapshot : row.snapshots) {
+            if (snapshot.epoch() < row.baseEpoch) {
+                continue; // of a past that was left
+            }
             record =
                     snapshot.kind() == SnapshotKind.DISK
                             ? record.withPreserved(snapshot)

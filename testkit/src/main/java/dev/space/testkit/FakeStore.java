@@ -22,6 +22,7 @@ import dev.space.model.OperationState;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
 import java.time.Duration;
 import java.util.AbstractMap;
 import java.util.ArrayList;
@@ -52,6 +53,8 @@ public final class FakeStore implements ControlActivities {
         public final List<SnapshotRef> snapshots = new ArrayList<>();
         public final Map<String, String> names = new LinkedHashMap<>();
         public final List<Ending> endings = new ArrayList<>();
+        @Nullable SnapshotRef base;
+        long baseEpoch;
         final SessionId id;
         long highestNumber;
         long highestAttempt;
@@ -72,8 +75,10 @@ public final class FakeStore implements ControlActivities {
         public @Nullable String name;
         public long number;
         public long epoch;
+        public @Nullable SnapshotId snapshot;
+        public boolean acceptLoss;
         long acceptedAtMillis;
-        private @Nullable String node;
+        @Nullable String node;
         private final Map<Long, MoveAnswer> moves = new LinkedHashMap<>();
 
         private Operation(SessionId session, @Nullable Command command) {
@@ -256,8 +261,7 @@ public final class FakeStore implements ControlActivities {
         Operation known = operations.get(r.operation());
         if (known != null && known.number > 0) {
             return known.state == OperationState.ACCEPTED
-                    ? new AcceptAnswer(
-                            true, known.number, row.epoch, known.node, null, "", null, null)
+                    ? FakeRecords.accepted(row, known, null)
                     : refused(row, orStale(known.error), row.tombstone);
         }
         AcceptAnswer refusal = refusal(r, row, known);
@@ -271,6 +275,10 @@ public final class FakeStore implements ControlActivities {
         InFlight open = FakeRecords.inFlight(row, operations);
         if (open != null) {
             end(open.operation(), OperationState.SUPERSEDED, ErrorCode.GONE, "superseded");
+        }
+        if (r.kind() == OperationKind.ROLLBACK && FakeRecords.target(row, known) == null) {
+            end(r.operation(), OperationState.REFUSED, ErrorCode.SNAPSHOT_NOT_FOUND, "no target");
+            return refused(row, ErrorCode.SNAPSHOT_NOT_FOUND, null);
         }
         return accepted(r, row, known);
     }
@@ -301,7 +309,9 @@ public final class FakeStore implements ControlActivities {
                     ErrorCode.PRECONDITION_FAILED,
                     "the deadline was changed",
                     null,
-                    row.deadline);
+                    row.deadline,
+                    null,
+                    false);
         }
         return null;
     }
@@ -325,7 +335,7 @@ public final class FakeStore implements ControlActivities {
         row.highestAttempt = 0;
         boolean starts =
                 switch (r.kind()) {
-                    case CREATE, RESUME, RECOVER -> true;
+                    case CREATE, RESUME, ROLLBACK, RECOVER -> true;
                     default -> false;
                 };
         if (starts) {
@@ -345,7 +355,7 @@ public final class FakeStore implements ControlActivities {
                 row.nodes.add(operation.node);
             }
         }
-        return new AcceptAnswer(true, row.number, row.epoch, operation.node, error, "", null, null);
+        return FakeRecords.accepted(row, operation, error);
     }
 
     private static long due(Session row) {
@@ -354,7 +364,8 @@ public final class FakeStore implements ControlActivities {
 
     private static AcceptAnswer refused(
             Session row, ErrorCode error, @Nullable OperationId tombstone) {
-        return new AcceptAnswer(false, 0, row.epoch, null, error, error.summary(), tombstone, null);
+        return new AcceptAnswer(
+                false, 0, row.epoch, null, error, error.summary(), tombstone, null, null, false);
     }
 
     private MoveAnswer move(MoveOperation r) {
@@ -418,6 +429,10 @@ public final class FakeStore implements ControlActivities {
         row.endings.add(
                 new Ending(
                         Objects.requireNonNull(operation.kind), r.outcome(), row.state, r.state()));
+        if (operation.kind == OperationKind.ROLLBACK && r.outcome() == OperationState.DONE) {
+            row.base = FakeRecords.target(row, operation);
+            row.baseEpoch = r.fence().epoch();
+        }
         row.state = r.state();
         row.node = r.node();
         row.vm = r.vm();

@@ -10,7 +10,9 @@ import dev.space.cli.command.GetCommand;
 import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
+import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
+import dev.space.cli.command.SnapshotsCommand;
 import dev.space.cli.command.StatusCommand;
 import dev.space.cli.command.SuperviseCommand;
 import dev.space.cli.command.UpCommand;
@@ -39,6 +41,8 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Resume.class,
             LifecycleCommand.Checkpoint.class,
             LifecycleCommand.Recover.class,
+            SnapshotsCommand.class,
+            RollbackCommand.class,
             DestroyCommand.class,
             SuperviseCommand.class,
             WarmUpCommand.class

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -85,6 +86,19 @@ public final class SpaceClient implements AutoCloseable {
     /** Pause, resume, checkpoint or recover; waits for the operation. */
     public Session command(String id, String verb) {
         return read(post("/v1/sessions/" + encode(id) + "/" + verb, null), Session.class);
+    }
+
+    /**
+     * Back to a snapshot; waits for the operation. The present is kept as a snapshot first.
+     *
+     * @param acceptLoss go on even where the present cannot be kept
+     */
+    public Session rollback(String id, String snapshot, boolean acceptLoss) {
+        return read(
+                post(
+                        "/v1/sessions/" + encode(id) + "/rollback",
+                        Map.of("snapshot", snapshot, "acceptLoss", acceptLoss)),
+                Session.class);
     }
 
     public void destroy(String id) {

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 @Singleton
 public class AcceptStore {
+    private static final String NO_TARGET =
+            "the session has no such snapshot on its node; GET /v1/sessions/ID/snapshots lists them";
+
     private final Db db;
 
     @Inject
@@ -51,7 +54,25 @@ public class AcceptStore {
             String detail,
             @Nullable OperationId tombstone,
             @Nullable Instant deadlineAt,
-            @Nullable String deadlineAction) {}
+            @Nullable String deadlineAction,
+            CommitStore.@Nullable Snapshot target,
+            boolean acceptLoss) {
+
+        private Answer towards(CommitStore.Snapshot snapshot, boolean loss) {
+            return new Answer(
+                    accepted,
+                    number,
+                    epoch,
+                    node,
+                    error,
+                    detail,
+                    tombstone,
+                    deadlineAt,
+                    deadlineAction,
+                    snapshot,
+                    loss);
+        }
+    }
 
     /** REQUESTED → ACCEPTED with a number and, for a start, an epoch (rules 1, 4 and 6). */
     public Answer accept(Request request) {
@@ -67,10 +88,47 @@ public class AcceptStore {
         Optional<OperationRow> known =
                 tx.first(OperationRow.SELECT, OperationRow::read, request.operation());
         if (known.isPresent() && known.get().number() > 0) {
-            return repeated(session, known.get());
+            return withTarget(tx, session, known.get(), repeated(session, known.get()));
         }
         Optional<Answer> refusal = refusal(session, known, request);
-        return refusal.isPresent() ? refusal.get() : write(tx, session, known.isEmpty(), request);
+        if (refusal.isPresent()) {
+            return refusal.get();
+        }
+        if (known.isPresent() && targetIsGone(tx, session, known.get())) {
+            CommitStore.end(
+                    tx,
+                    request.operation(),
+                    OperationState.REFUSED,
+                    ErrorCode.SNAPSHOT_NOT_FOUND,
+                    NO_TARGET,
+                    "");
+            return refused(ErrorCode.SNAPSHOT_NOT_FOUND, NO_TARGET, session.tombstone());
+        }
+        Answer written = write(tx, session, known.isEmpty(), request);
+        return known.isPresent() ? withTarget(tx, session, known.get(), written) : written;
+    }
+
+    /** Before anything is done to the session: a rollback must have somewhere to go. */
+    private static boolean targetIsGone(Db.Tx tx, SessionRow session, OperationRow row)
+            throws SQLException {
+        return row.kind() == OperationKind.ROLLBACK && target(tx, session, row).isEmpty();
+    }
+
+    private static Optional<CommitStore.Snapshot> target(
+            Db.Tx tx, SessionRow session, OperationRow row) throws SQLException {
+        String id = row.snapshot();
+        if (id == null) {
+            return Optional.empty();
+        }
+        return RepairStore.listed(tx, session.id(), id)
+                .filter(snapshot -> snapshot.node().equals(session.node()));
+    }
+
+    private static Answer withTarget(Db.Tx tx, SessionRow session, OperationRow row, Answer answer)
+            throws SQLException {
+        return target(tx, session, row)
+                .map(snapshot -> answer.towards(snapshot, row.acceptLoss()))
+                .orElse(answer);
     }
 
     /**
@@ -95,7 +153,9 @@ public class AcceptStore {
                 unplaced ? Placement.NO_ROOM : "",
                 session.tombstone(),
                 null,
-                null);
+                null,
+                null,
+                false);
     }
 
     private static Optional<Answer> refusal(
@@ -130,7 +190,9 @@ public class AcceptStore {
                             "the deadline was changed",
                             null,
                             session.deadlineAt(),
-                            session.deadlineAction()));
+                            session.deadlineAction(),
+                            null,
+                            false));
         }
         if (session.operation() != null
                 && !destroy
@@ -203,7 +265,9 @@ public class AcceptStore {
                 unplaced ? Placement.NO_ROOM : "",
                 request.kind() == OperationKind.DESTROY ? request.operation() : null,
                 null,
-                null);
+                null,
+                null,
+                false);
     }
 
     /** DESTROY is never refused: whatever is in flight gives way to it. */
@@ -296,7 +360,7 @@ public class AcceptStore {
     }
 
     private static Answer refused(ErrorCode error, String detail, @Nullable OperationId tombstone) {
-        return new Answer(false, 0, 0, null, error, detail, tombstone, null, null);
+        return new Answer(false, 0, 0, null, error, detail, tombstone, null, null, null, false);
     }
 
     static boolean isStart(OperationKind kind) {

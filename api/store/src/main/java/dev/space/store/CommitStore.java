@@ -93,6 +93,17 @@ public class CommitStore {
         }
         listSnapshots(tx, commit.session(), commit.operation(), commit.snapshots(), 0);
         name(tx, commit);
+        boolean rolledBack =
+                operation.kind() == OperationKind.ROLLBACK
+                        && commit.outcome() == OperationState.DONE;
+        if (rolledBack) {
+            tx.update(
+                    "UPDATE sessions SET base_snapshot_id = ?, base_epoch = ?, preserved_id = NULL"
+                            + " WHERE id = ?",
+                    operation.snapshot(),
+                    commit.fence().epoch(),
+                    commit.session());
+        }
         writeSession(tx, commit);
         for (String node : commit.owed()) {
             owe(tx, commit, node);
@@ -161,14 +172,19 @@ public class CommitStore {
         }
     }
 
-    /** Newest means highest (epoch, stop) (rule 17). */
+    /**
+     * Newest means highest (epoch, stop) (rule 17) since the last rollback, else what that went to.
+     */
     private static void refreshDurability(Db.Tx tx, SessionId session) throws SQLException {
         tx.update(
                 """
                 UPDATE sessions s SET
-                    snapshot_id = (SELECT id FROM snapshots WHERE session_id = s.id
-                        AND state = 'LISTED' AND id IS DISTINCT FROM s.preserved_id
-                        ORDER BY epoch DESC, stop DESC LIMIT 1),
+                    snapshot_id = coalesce(
+                        (SELECT id FROM snapshots WHERE session_id = s.id AND state = 'LISTED'
+                            AND kind = 'FULL' AND epoch >= s.base_epoch
+                            ORDER BY epoch DESC, stop DESC LIMIT 1),
+                        (SELECT id FROM snapshots WHERE id = s.base_snapshot_id
+                            AND state = 'LISTED')),
                     durability = CASE
                         WHEN EXISTS (SELECT 1 FROM snapshots WHERE session_id = s.id
                             AND state = 'LISTED' AND durability = 'DURABLE') THEN 'DURABLE'

@@ -19,6 +19,8 @@ public record OperationRow(
         OperationState state,
         String actor,
         @Nullable String argument,
+        @Nullable String snapshot,
+        boolean acceptLoss,
         long number,
         long epoch,
         @Nullable ErrorCode error,
@@ -28,9 +30,9 @@ public record OperationRow(
         @Nullable Instant endedAt) {
 
     static final String COLUMNS =
-            "id, session_id, kind, state, actor, argument, coalesce(number, 0) AS number,"
-                    + " coalesce(epoch, 0) AS epoch, error_code, error_detail, requested_at,"
-                    + " accepted_at, ended_at";
+            "id, session_id, kind, state, actor, argument, snapshot_id, accept_loss,"
+                    + " coalesce(number, 0) AS number, coalesce(epoch, 0) AS epoch, error_code,"
+                    + " error_detail, requested_at, accepted_at, ended_at";
 
     static final String SELECT = "SELECT " + COLUMNS + " FROM operations WHERE id = ?";
 
@@ -43,6 +45,8 @@ public record OperationRow(
                 OperationState.valueOf(row.getString("state")),
                 row.getString("actor"),
                 row.getString("argument"),
+                row.getString("snapshot_id"),
+                row.getBoolean("accept_loss"),
                 row.getLong("number"),
                 row.getLong("epoch"),
                 error == null ? null : ErrorCode.valueOf(error),

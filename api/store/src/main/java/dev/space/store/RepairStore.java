@@ -7,6 +7,7 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -160,22 +161,26 @@ public class RepairStore {
     }
 
     /** A listed snapshot of a session by its id. */
-    public Optional<CommitStore.Snapshot> snapshot(String id) {
-        return db.inOneStatement(tx ->
-                tx.first(
-                        "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop,"
-                                + " bytes, taken_at FROM snapshots WHERE id = ? AND state ="
-                                + " 'LISTED'",
-                        row ->
-                                new CommitStore.Snapshot(
-                                        new SnapshotId(row.getString("id")),
-                                        SnapshotKind.valueOf(row.getString("kind")),
-                                        row.getString("node_id"),
-                                        row.getLong("epoch"),
-                                        row.getLong("stop"),
-                                        row.getLong("bytes"),
-                                        Objects.requireNonNull(Db.instant(row, "taken_at"))),
-                        id));
+    public Optional<CommitStore.Snapshot> snapshot(SessionId session, String id) {
+        return db.inOneStatement(tx -> listed(tx, session, id));
+    }
+
+    static Optional<CommitStore.Snapshot> listed(Db.Tx tx, SessionId session, String id)
+            throws SQLException {
+        return tx.first(
+                "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop, bytes, taken_at"
+                        + " FROM snapshots WHERE session_id = ? AND id = ? AND state = 'LISTED'",
+                row ->
+                        new CommitStore.Snapshot(
+                                new SnapshotId(row.getString("id")),
+                                SnapshotKind.valueOf(row.getString("kind")),
+                                row.getString("node_id"),
+                                row.getLong("epoch"),
+                                row.getLong("stop"),
+                                row.getLong("bytes"),
+                                Objects.requireNonNull(Db.instant(row, "taken_at"))),
+                session,
+                id);
     }
 
     /** Nodes whose lease ended inside the last period: their sessions are told. */
@@ -194,6 +199,28 @@ public class RepairStore {
                 tx.all(
                         "SELECT id FROM nodes WHERE lease_until >= now() ORDER BY id",
                         row -> row.getString(1)));
+    }
+
+    /** A VM that a row says is running, with nothing in flight that would change it. */
+    public record RunningVm(SessionId session, Fence start) {}
+
+    /** What should run on a node now. */
+    public List<RunningVm> runningOn(String node, int max) {
+        return db.inOneStatement(tx ->
+                tx.all(
+                        "SELECT id, vm_epoch, vm_number, vm_attempt FROM sessions WHERE node_id = ?"
+                                + " AND state = 'RUNNING' AND operation_id IS NULL"
+                                + " AND tombstone_at IS NULL AND vm_number > 0"
+                                + " ORDER BY id LIMIT ?",
+                        row ->
+                                new RunningVm(
+                                        new SessionId(row.getString("id")),
+                                        new Fence(
+                                                row.getLong("vm_epoch"),
+                                                row.getLong("vm_number"),
+                                                row.getLong("vm_attempt"))),
+                        node,
+                        max));
     }
 
     /** Sessions that live on a node. */

@@ -73,7 +73,13 @@ public class RequestStore {
             }
             SessionRow row = insertSession(tx, session);
             OperationRow create =
-                    insertOperation(tx, operation, session.id(), OperationKind.CREATE, actor, null);
+                    insertOperation(
+                            tx,
+                            operation,
+                            session.id(),
+                            OperationKind.CREATE,
+                            actor,
+                            CommandArguments.NONE);
             return remember(tx, key, operation, session.id(), new Written(row, create));
         });
     }
@@ -85,7 +91,7 @@ public class RequestStore {
             OperationId operation,
             OperationKind kind,
             String actor,
-            @Nullable String argument,
+            CommandArguments arguments,
             @Nullable IdempotencyKey key) {
         return db.inTransaction(tx -> {
             Optional<Requested> known = known(tx, key);
@@ -96,7 +102,7 @@ public class RequestStore {
             if (row.tombstone() != null || row.state() == SessionState.DESTROYED) {
                 throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
             }
-            OperationRow command = insertOperation(tx, operation, session, kind, actor, argument);
+            OperationRow command = insertOperation(tx, operation, session, kind, actor, arguments);
             return remember(tx, key, operation, session, new Written(row, command));
         });
     }
@@ -121,7 +127,13 @@ public class RequestStore {
                 return remember(tx, key, row.tombstone(), session, null);
             }
             OperationRow destroy =
-                    insertOperation(tx, operation, session, OperationKind.DESTROY, actor, null);
+                    insertOperation(
+                            tx,
+                            operation,
+                            session,
+                            OperationKind.DESTROY,
+                            actor,
+                            CommandArguments.NONE);
             tx.update(
                     "UPDATE sessions SET tombstone_at = now(), tombstone_operation = ?,"
                             + " desired = 'DESTROYED', updated_at = now() WHERE id = ?",
@@ -264,18 +276,21 @@ public class RequestStore {
             SessionId session,
             OperationKind kind,
             String actor,
-            @Nullable String argument)
+            CommandArguments arguments)
             throws SQLException {
         return tx.first(
-                        "INSERT INTO operations (id, session_id, kind, state, actor, argument)"
-                                + " VALUES (?, ?, ?, 'REQUESTED', ?, ?) RETURNING "
+                        "INSERT INTO operations (id, session_id, kind, state, actor, argument,"
+                                + " snapshot_id, accept_loss)"
+                                + " VALUES (?, ?, ?, 'REQUESTED', ?, ?, ?, ?) RETURNING "
                                 + OperationRow.COLUMNS,
                         OperationRow::read,
                         operation,
                         session,
                         kind,
                         actor,
-                        argument)
+                        arguments.name(),
+                        arguments.snapshot(),
+                        arguments.acceptLoss())
                 .orElseThrow();
     }
 }

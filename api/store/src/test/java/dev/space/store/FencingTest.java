@@ -303,7 +303,7 @@ class FencingTest {
                                 TestDatabase.newOperation(),
                                 OperationKind.PAUSE,
                                 "key",
-                                null,
+                                CommandArguments.NONE,
                                 null))
                 .isInstanceOfSatisfying(
                         SpaceException.class,
@@ -339,7 +339,8 @@ class FencingTest {
 
     private OperationId command(SessionId session, OperationKind kind) {
         OperationId operation = TestDatabase.newOperation();
-        requests.command(DATABASE.project, session, operation, kind, "key", null, null);
+        requests.command(
+                DATABASE.project, session, operation, kind, "key", CommandArguments.NONE, null);
         return operation;
     }
 

@@ -124,6 +124,13 @@ final class Rest {
         return insist("POST", "/v1/sessions/" + session + "/" + verb + "?wait=120", Map.of());
     }
 
+    Answer rollback(String session, String snapshot) throws IOException {
+        return insist(
+                "POST",
+                "/v1/sessions/" + session + "/rollback?wait=120",
+                Map.of("snapshot", snapshot));
+    }
+
     void destroy(String session) throws IOException {
         insist("DELETE", "/v1/sessions/" + session + "?wait=120", null).demand();
     }

@@ -33,8 +33,9 @@ final class Commits {
 
     static void failed(OperationContext c, StepFailure why) {
         OperationRow row = LifecycleTable.STANDARD.operation(c.operation.kind);
-        SessionState to = row.failed() == null ? c.record().state() : row.failed();
-        boolean changes = row.failed() != null;
+        SessionState asTheRowSays = row.failed() == null ? c.record().state() : row.failed();
+        SessionState to = c.failsTo() == null ? asTheRowSays : c.failsTo();
+        boolean changes = row.failed() != null || to != c.record().state();
         Reason reason = changes ? reasonOf(why) : c.record().reason();
         if (to != SessionState.RUNNING) {
             c.vmIs(null);
@@ -85,6 +86,10 @@ final class Commits {
         SessionRecord next = c.record().withState(to, vm, reason);
         for (SnapshotRef snapshot : c.made) {
             next = next.withSnapshot(snapshot);
+        }
+        SnapshotRef target = c.inFlight().target();
+        if (target != null && outcome == OperationState.DONE) {
+            next = next.rolledBackTo(target);
         }
         c.become(next);
     }

@@ -7,6 +7,7 @@ import dev.space.contract.session.SessionStart;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
+import dev.space.model.SessionState;
 import dev.space.model.SnapshotId;
 import io.temporal.workflow.Workflow;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ final class OperationContext {
     private final RecordHolder holder;
     private @Nullable SnapshotId snapshot;
     private @Nullable Fence vm;
+    private @Nullable SessionState failsTo;
     private int place;
     private long attempt;
 
@@ -71,17 +73,7 @@ final class OperationContext {
     /** The fence of an attempt. It is written into the record, where operators see it. */
     StepRef ref(String step, int atPlace, int tryNumber) {
         attempt = Fence.attempt(atPlace, tryNumber);
-        InFlight now = inFlight();
-        become(
-                record().withInFlight(
-                                new InFlight(
-                                        now.operation(),
-                                        now.kind(),
-                                        now.number(),
-                                        now.epoch(),
-                                        attempt,
-                                        step,
-                                        now.acceptedAtMillis())));
+        become(record().withInFlight(inFlight().atStep(step, attempt)));
         return new StepRef(session.session(), operation.request.operation(), fence());
     }
 
@@ -100,18 +92,7 @@ final class OperationContext {
 
     /** The operation goes on under another epoch and on another node. */
     void moveTo(String node, long epoch) {
-        InFlight now = inFlight();
-        become(
-                record().withNode(node)
-                        .withInFlight(
-                                new InFlight(
-                                        now.operation(),
-                                        now.kind(),
-                                        now.number(),
-                                        epoch,
-                                        now.attempt(),
-                                        now.step(),
-                                        now.acceptedAtMillis())));
+        become(record().withNode(node).withInFlight(inFlight().underEpoch(epoch)));
         operation.onOtherNode();
     }
 
@@ -151,5 +132,14 @@ final class OperationContext {
 
     void vmIs(@Nullable Fence start) {
         vm = start;
+    }
+
+    /** Where a failure would leave the session now; null: where the operation's row says. */
+    @Nullable SessionState failsTo() {
+        return failsTo;
+    }
+
+    void failsTo(SessionState state) {
+        failsTo = state;
     }
 }

@@ -64,7 +64,9 @@ final class OperationRunner {
                                         answer.epoch(),
                                         0,
                                         "accepted",
-                                        Workflow.currentTimeMillis())));
+                                        Workflow.currentTimeMillis(),
+                                        answer.target(),
+                                        answer.acceptLoss())));
         String node = answer.node();
         if (node != null) {
             holder.become(holder.record().withNode(node));

@@ -39,6 +39,22 @@ final class OperationSteps {
                     OperationSteps::pause,
                     new Undo.None(
                             "before publish the node thaws by itself, after it that VM is over"));
+    private static final Step SAFETY =
+            new Step(
+                    "safety snapshot",
+                    Rollback::safety,
+                    new Undo.None(
+                            "before publish the node thaws by itself, after it that VM is over"));
+    private static final Step NEED_SAFETY =
+            new Step(
+                    "look for safety",
+                    Rollback::needSafety,
+                    new Undo.None("it only looks at what is there"));
+    private static final Step START_FROM_TARGET =
+            new Step(
+                    "start",
+                    Starting::fromTarget,
+                    new Undo.By("end the VM", Starting::undoOnItsNode));
     private static final Step TAKE =
             new Step(
                     "checkpoint",
@@ -76,7 +92,13 @@ final class OperationSteps {
                             ? List.of(PRESERVE, LIST, GIVE_UP)
                             : List.of(PRESERVE, LIST, START_FROM_SNAPSHOT);
             case DESTROY -> List.of(RELEASE);
-            case PREPARE, BIND, FORK, ROLLBACK, SUSPEND, RESTORE ->
+            case ROLLBACK ->
+                    switch (from) {
+                        case RUNNING -> List.of(SAFETY, START_FROM_TARGET);
+                        case FAILED -> List.of(PRESERVE, LIST, NEED_SAFETY, START_FROM_TARGET);
+                        case NEW, WARM, PAUSED, SUSPENDED, DESTROYED -> List.of(START_FROM_TARGET);
+                    };
+            case PREPARE, BIND, FORK, SUSPEND, RESTORE ->
                     throw new IllegalStateException("invariant: the table started " + kind);
         };
     }
@@ -198,7 +220,7 @@ final class OperationSteps {
         }
     }
 
-    private static SnapshotRef listed(SnapshotTaken taken, String node) {
+    static SnapshotRef listed(SnapshotTaken taken, String node) {
         return new SnapshotRef(
                 taken.snapshot(),
                 taken.kind(),

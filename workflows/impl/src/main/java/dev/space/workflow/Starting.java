@@ -87,6 +87,15 @@ final class Starting {
         throw failure;
     }
 
+    /** ROLLBACK: from the snapshot that was asked for, and from no other. */
+    static void fromTarget(OperationContext c) {
+        SnapshotRef target = c.inFlight().target();
+        if (target == null) {
+            throw new IllegalStateException("invariant: a rollback goes nowhere");
+        }
+        start(c, target.id(), ON_ITS_NODE);
+    }
+
     /** The rows still list what a lost node held; the session is on that node no more. */
     private static void addIfThere(
             List<SnapshotRef> sources, SessionRecord record, @Nullable SnapshotRef source) {
@@ -147,7 +156,10 @@ final class Starting {
                         source,
                         hostname(c.session.session()),
                         c.session.maxProcesses());
-        return tryNumber == 1 && c.operation.kind != OperationKind.RECOVER
+        boolean hot =
+                c.operation.kind == OperationKind.CREATE
+                        || c.operation.kind == OperationKind.RESUME;
+        return tryNumber == 1 && hot
                 ? Calls.direct().startSandboxNow(node, request)
                 : Calls.starting(node).startSandbox(request);
     }

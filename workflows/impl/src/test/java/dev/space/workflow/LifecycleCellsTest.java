@@ -3,9 +3,13 @@ package dev.space.workflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.contract.session.RecoveryPolicy;
+import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Command;
+import dev.space.model.Ids;
 import dev.space.model.OperationKind;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
+import dev.space.model.SnapshotKind;
 import dev.space.model.lifecycle.Decision;
 import dev.space.model.lifecycle.LifecycleTable;
 import dev.space.testkit.FakeStore;
@@ -48,6 +52,8 @@ final class LifecycleCellsTest {
             if (cell.command() == Command.DESTROY) {
                 session.destroy();
                 session.awaitState(SessionState.DESTROYED);
+            } else if (cell.command() == Command.ROLLBACK) {
+                Rollbacks.run(world, session, somethingToGoBackTo(session), true);
             } else {
                 session.run(cell.command());
             }
@@ -56,11 +62,27 @@ final class LifecycleCellsTest {
         }
     }
 
+    private static SnapshotId somethingToGoBackTo(World.Session session) {
+        if (session.row().state == SessionState.RUNNING) {
+            session.run(Command.CHECKPOINT);
+        }
+        if (session.row().snapshots.isEmpty()) {
+            SnapshotId id = new SnapshotId(Ids.text(SnapshotId.PREFIX, new byte[Ids.RANDOM_BYTES]));
+            session.row()
+                    .snapshots
+                    .add(new SnapshotRef(id, SnapshotKind.FULL, World.FIRST, 1, 1, 1, 1));
+        }
+        return session.row().snapshots.getFirst().id();
+    }
+
     private static void bring(World.Session session, SessionState state) {
         switch (state) {
             case NEW -> {}
             case WARM -> session.restored(SessionState.WARM);
-            case SUSPENDED -> session.restored(SessionState.SUSPENDED).begin();
+            case SUSPENDED -> {
+                session.row().node = World.FIRST;
+                session.restored(SessionState.SUSPENDED).begin();
+            }
             case RUNNING -> session.create();
             case PAUSED -> {
                 session.create();

@@ -5,6 +5,7 @@ import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.PolicyAction;
 import dev.space.contract.session.SessionRecord;
+import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Command;
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
@@ -48,6 +49,9 @@ final class SessionLife implements AutoCloseable {
         CHECKPOINT(Command.CHECKPOINT),
         RECOVER(Command.RECOVER),
         DATA_PLANE(Command.DATA_PLANE),
+        /** Back to any snapshot that is listed. */
+        ROLLBACK,
+        ROLLBACK_WITH_LOSS,
         /** A command that was sent before is sent again. */
         RESEND,
         /** Waits for what was asked before. */
@@ -145,6 +149,8 @@ final class SessionLife implements AutoCloseable {
             return;
         }
         switch (act) {
+            case ROLLBACK -> rollback(false);
+            case ROLLBACK_WITH_LOSS -> rollback(true);
             case RESEND -> resend();
             case AWAIT -> world.awaitThat(session::quiet);
             case DESTROY -> destroy();
@@ -177,6 +183,18 @@ final class SessionLife implements AutoCloseable {
         sent.put(operation, command);
         client.tell(() -> session.send(operation, command));
         return operation;
+    }
+
+    private void rollback(boolean acceptLoss) {
+        List<SnapshotRef> listed = List.copyOf(session.row().snapshots);
+        OperationId operation = world.newOperation();
+        if (!listed.isEmpty() && world.store.request(session.id, operation, Command.ROLLBACK)) {
+            FakeStore.Operation row = world.store.operation(operation);
+            row.snapshot = listed.get(random.nextInt(listed.size())).id();
+            row.acceptLoss = acceptLoss;
+            sent.put(operation, Command.ROLLBACK);
+            client.tell(() -> session.send(operation, Command.ROLLBACK));
+        }
     }
 
     private void resend() {

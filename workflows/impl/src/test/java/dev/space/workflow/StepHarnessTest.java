@@ -77,6 +77,7 @@ final class StepHarnessTest {
                         OperationKind.CREATE,
                         OperationKind.RESUME,
                         OperationKind.CHECKPOINT,
+                        OperationKind.ROLLBACK,
                         OperationKind.RECOVER)
                 .map(kind ->
                         DynamicTest.dynamicTest(
@@ -89,7 +90,7 @@ final class StepHarnessTest {
         World.Session session = world.new Session();
         prepare(session, kind);
         int before = world.faults.calls().size();
-        carryOut(session, kind);
+        carryOut(world, session, kind);
         Set<String> steps = new LinkedHashSet<>();
         List<Call> calls = world.faults.calls();
         calls.subList(before, calls.size()).forEach(c -> steps.add(c.step()));
@@ -103,7 +104,7 @@ final class StepHarnessTest {
         World.Session session = world.new Session();
         prepare(session, kind);
         world.faults.script(step, fault);
-        carryOut(session, kind);
+        carryOut(world, session, kind);
         world.nodes().forEach(FakeNode::deliverLate);
         consistent(world, session);
         destroyed(world, session);
@@ -125,7 +126,7 @@ final class StepHarnessTest {
                 };
         world.faults.script(undo, Fault.DOUBLED, Fault.DOUBLED);
         int before = world.faults.calls().size();
-        carryOut(session, kind);
+        carryOut(world, session, kind);
         List<Call> calls = world.faults.calls();
         assertThat(calls.subList(before, calls.size()))
                 .anyMatch(c -> c.step().equals(undo) && c.fault() == Fault.DOUBLED);
@@ -134,7 +135,7 @@ final class StepHarnessTest {
                 .isEqualTo(
                         switch (kind) {
                             case CREATE -> SessionState.DESTROYED;
-                            case RESUME -> SessionState.PAUSED;
+                            case RESUME, ROLLBACK -> SessionState.PAUSED;
                             case CHECKPOINT -> SessionState.RUNNING;
                             default -> SessionState.FAILED;
                         });
@@ -148,17 +149,19 @@ final class StepHarnessTest {
         if (kind == OperationKind.RESUME) {
             session.run(Command.PAUSE);
         }
-        if (kind == OperationKind.RECOVER) {
+        if (kind == OperationKind.RECOVER || kind == OperationKind.ROLLBACK) {
             session.run(Command.CHECKPOINT);
         }
     }
 
-    private static void carryOut(World.Session session, OperationKind kind) {
+    private static void carryOut(World world, World.Session session, OperationKind kind) {
         switch (kind) {
             case CREATE -> session.create();
             case PAUSE -> session.run(Command.PAUSE);
             case RESUME -> session.run(Command.RESUME);
             case CHECKPOINT -> session.run(Command.CHECKPOINT);
+            case ROLLBACK ->
+                    Rollbacks.run(world, session, session.row().snapshots.getFirst().id(), false);
             case RECOVER -> {
                 session.crash();
                 session.awaitRecovered();

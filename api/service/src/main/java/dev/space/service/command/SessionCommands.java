@@ -11,6 +11,7 @@ import dev.space.model.SpaceException;
 import dev.space.model.lifecycle.LifecycleTable;
 import dev.space.model.lifecycle.Situation;
 import dev.space.service.problem.ProblemException;
+import dev.space.store.CommandArguments;
 import dev.space.store.OperationRow;
 import dev.space.store.RepairStore;
 import dev.space.store.RequestStore;
@@ -83,7 +84,7 @@ public class SessionCommands {
             String project,
             SessionId session,
             Command command,
-            @Nullable String argument,
+            CommandArguments arguments,
             String actor,
             @Nullable IdempotencyKey key,
             Duration wait) {
@@ -94,7 +95,7 @@ public class SessionCommands {
                     command.name().toLowerCase(Locale.ROOT) + " is not part of this release");
         }
         Requested requested =
-                requests.command(project, session, ids.operation(), kind, actor, argument, key);
+                requests.command(project, session, ids.operation(), kind, actor, arguments, key);
         sendAndWait(requested, wait);
         return requested;
     }

@@ -16,6 +16,7 @@ import dev.space.service.command.EnvCipher;
 import dev.space.service.command.OperationWaiter;
 import dev.space.service.command.SessionCommands;
 import dev.space.service.problem.ProblemException;
+import dev.space.store.CommandArguments;
 import dev.space.store.OperationRow;
 import dev.space.store.RepairStore;
 import dev.space.store.RouteStore;
@@ -210,7 +211,13 @@ public class Edge {
                     && now.inFlight() == null
                     && !now.tombstoned()) {
                 commands.command(
-                        route.project(), route.session(), Command.RESUME, null, actor, null, left);
+                        route.project(),
+                        route.session(),
+                        Command.RESUME,
+                        CommandArguments.NONE,
+                        actor,
+                        null,
+                        left);
             }
         } finally {
             lock.unlock();

@@ -6,6 +6,7 @@ import dev.space.model.SessionId;
 import dev.space.model.SessionState;
 import dev.space.model.SpaceException;
 import dev.space.service.command.SessionCommands;
+import dev.space.store.CommandArguments;
 import dev.space.store.view.SessionEntity;
 import dev.space.store.view.Views;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -111,7 +112,7 @@ public class OperatorResource {
                         project,
                         session,
                         Command.valueOf(name.toUpperCase(Locale.ROOT)),
-                        null,
+                        CommandArguments.NONE,
                         ACTOR,
                         null,
                         wait);

@@ -211,10 +211,6 @@ public class SessionsResource {
         return answers.of(requested, caller.project(), 200, wait, key);
     }
 
-    /** Body of a lifecycle command; only a checkpoint has anything in it. */
-    @Schema(name = "CommandBody")
-    public record CommandBody(@Nullable String name) {}
-
     @POST
     @Path("{id}/{command:(?:pause|resume|checkpoint|fork|rollback|suspend|restore|recover)}")
     @Consumes(MediaType.WILDCARD)
@@ -241,24 +237,10 @@ public class SessionsResource {
                         caller.project(),
                         session,
                         command,
-                        argument(command, request.value().name()),
+                        request.value().checked(command),
                         caller.actor(),
                         key,
                         wait);
         return answers.of(requested, caller.project(), 200, wait, key);
-    }
-
-    private static @Nullable String argument(Command command, @Nullable String name) {
-        if (name == null) {
-            return null;
-        }
-        if (command != Command.CHECKPOINT) {
-            throw CreateSession.invalid("only a checkpoint has a name");
-        }
-        if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,62}")) {
-            throw CreateSession.invalid(
-                    "name is letters, digits and ._- with at most 63 characters");
-        }
-        return name;
     }
 }

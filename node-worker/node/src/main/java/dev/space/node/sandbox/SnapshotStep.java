@@ -72,6 +72,12 @@ final class SnapshotStep {
                     "no sandbox of the session runs here"
                             + (live == null ? "" : "; the last one is " + live.phase()));
         }
+        if (live.operation().equals(ref.operation())) {
+            // A rollback that is carried on by another run must not keep its own result as
+            // "before".
+            throw new SpaceException(
+                    ErrorCode.PRECONDITION_FAILED, "the operation has started this sandbox itself");
+        }
         parts.volume().requireSpace(ROOM_BYTES);
         sandbox.vm().writeBack();
         LiveVm stopping = live.stopping(new LiveVm.Stop(ref.operation(), snapshot, pause));
@@ -156,6 +162,7 @@ final class SnapshotStep {
         sandbox.vm().stop();
         sandbox.vm().saveDevice();
         long bytes;
+        sandbox.processes().flush();
         try {
             parts.liveFiles().cloneStopped(new VmFiles(session.live()), staged);
             bytes = LiveFiles.bytes(staged);

@@ -1,6 +1,7 @@
 package dev.space.contract.control;
 
 import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  *     {@code accepted}, none has room
  * @param tombstone the DESTROY that refused this operation
  * @param deadline the row's deadline when {@code onlyIfDeadlinePassed} did not hold
+ * @param target the snapshot that a rollback goes to, as the operation's row names it
+ * @param acceptLoss a rollback goes on although no safety snapshot can be made
  */
 public record AcceptAnswer(
         boolean accepted,
@@ -24,4 +27,6 @@ public record AcceptAnswer(
         @Nullable ErrorCode error,
         String detail,
         @Nullable OperationId tombstone,
-        @Nullable DeadlinePolicy deadline) {}
+        @Nullable DeadlinePolicy deadline,
+        @Nullable SnapshotRef target,
+        boolean acceptLoss) {}

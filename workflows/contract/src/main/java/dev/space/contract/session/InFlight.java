@@ -2,12 +2,15 @@ package dev.space.contract.session;
 
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operation that runs now.
  *
  * @param epoch epoch its fence carries
  * @param attempt last attempt that was sent; grows through the whole operation
+ * @param target where a rollback goes to
+ * @param acceptLoss a rollback goes on although no safety snapshot can be made
  */
 public record InFlight(
         OperationId operation,
@@ -16,4 +19,25 @@ public record InFlight(
         long epoch,
         long attempt,
         String step,
-        long acceptedAtMillis) {}
+        long acceptedAtMillis,
+        @Nullable SnapshotRef target,
+        boolean acceptLoss) {
+
+    public InFlight atStep(String nextStep, long nextAttempt) {
+        return new InFlight(
+                operation,
+                kind,
+                number,
+                epoch,
+                nextAttempt,
+                nextStep,
+                acceptedAtMillis,
+                target,
+                acceptLoss);
+    }
+
+    public InFlight underEpoch(long next) {
+        return new InFlight(
+                operation, kind, number, next, attempt, step, acceptedAtMillis, target, acceptLoss);
+    }
+}

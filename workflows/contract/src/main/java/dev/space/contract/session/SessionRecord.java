@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param nodes every node that a start was ever sent to; DESTROY fences all of them
  * @param nodeAway the node's lease is lost
  * @param vm the start that made the VM that runs; null when none does
- * @param newest newest snapshot of kind FULL, or what PAUSED stands on; null when there is none
+ * @param newest newest snapshot of kind FULL since the last rollback, else what that went to, or
+ *     what PAUSED stands on; null when there is none
  * @param preserved disk of the last dead VM, where it could be reached
  * @param recoveries Unix times in milliseconds of the automatic recoveries inside the window
  * @param ended the last operations that ended, newest last, so that a command that is sent again
@@ -240,6 +241,28 @@ public record SessionRecord(
                 newest,
                 preserved,
                 next,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    /**
+     * The present goes on from this snapshot: what is newer belongs to a past that was left, and a
+     * recovery must not lead back into it.
+     */
+    public SessionRecord rolledBackTo(SnapshotRef target) {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                target,
+                null,
+                deadline,
                 recoveries,
                 inFlight,
                 reason,

@@ -102,7 +102,8 @@ final class StandardRows {
                 false,
                 "");
         t.operation(OperationKind.FORK, source, null, null, false, "");
-        t.operation(OperationKind.ROLLBACK, source, running, paused, true, "thaw");
+        // Once its safety snapshot is published, a rollback that fails is a pause.
+        t.operation(OperationKind.ROLLBACK, source, running, null, true, "thaw");
         t.operation(
                 OperationKind.SUSPEND,
                 Set.of(running, paused),

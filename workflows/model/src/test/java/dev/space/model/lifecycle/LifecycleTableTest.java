@@ -148,15 +148,9 @@ final class LifecycleTableTest {
         boolean later =
                 switch (stated) {
                     case Go(OperationKind kind) ->
-                            Set.of(
-                                            OperationKind.FORK,
-                                            OperationKind.ROLLBACK,
-                                            OperationKind.SUSPEND,
-                                            OperationKind.RESTORE)
+                            Set.of(OperationKind.FORK, OperationKind.SUSPEND, OperationKind.RESTORE)
                                     .contains(kind);
-                    case Wait _ ->
-                            Set.of(Command.FORK, Command.ROLLBACK, Command.SUSPEND)
-                                    .contains(command);
+                    case Wait _ -> Set.of(Command.FORK, Command.SUSPEND).contains(command);
                     default -> false;
                 };
         return later ? new Refuse(ErrorCode.NOT_AVAILABLE) : stated;
@@ -234,6 +228,7 @@ final class LifecycleTableTest {
                         Command.PAUSE,
                         Command.RESUME,
                         Command.CHECKPOINT,
+                        Command.ROLLBACK,
                         Command.RESTORE,
                         Command.DESTROY);
         assertThat(TABLE.allowed(Situation.of(SessionState.DESTROYED)))
