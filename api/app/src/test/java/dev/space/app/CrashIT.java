@@ -36,6 +36,17 @@ class CrashIT extends SharedPlatform {
         return ok(p().get(path), 200);
     }
 
+    /** The workflow that was told is gone, and a node tells only once. */
+    @Test
+    void aVmWhoseEndNobodyHeardOfIsRecoveredToo() throws Exception {
+        JsonNode session = create(DEFAULT);
+        var _ = Objects.requireNonNull(p().node.node.exit(id(session)), "no VM runs");
+        JsonNode recovered = awaitEpoch(path(session), 2);
+        assertThat(recovered.get("reason").get("code").asText()).isEqualTo("VM_KILLED");
+        assertThat(running(id(session))).isEqualTo(1);
+        ok(p().delete(path(session)), 200);
+    }
+
     @Test
     void aCrashIsRecoveredFromTheDiskOfTheDeadVm() throws Exception {
         JsonNode session = create(DEFAULT);

@@ -15,6 +15,7 @@ import dev.space.nodeapi.v1.StepRef;
 import dev.space.store.NodeStore;
 import dev.space.store.RepairStore;
 import dev.space.store.RepairStore.Owed;
+import dev.space.store.RepairStore.RunningVm;
 import dev.space.store.SessionRow;
 import io.grpc.StatusRuntimeException;
 import jakarta.inject.Inject;
@@ -39,9 +40,12 @@ public class Inventory {
     private final RepairStore rows;
     private final NodeStore nodes;
     private final NodeChannels channels;
+    private final MissingVms missing;
 
     @Inject
-    public Inventory(RepairStore rows, NodeStore nodes, NodeChannels channels) {
+    public Inventory(
+            RepairStore rows, NodeStore nodes, NodeChannels channels, MissingVms missing) {
+        this.missing = missing;
         this.rows = rows;
         this.nodes = nodes;
         this.channels = channels;
@@ -92,7 +96,9 @@ public class Inventory {
     }
 
     private void compare(String node, NodeLifecycleBlockingStub stub) {
+        List<RunningVm> expected = missing.expected(node);
         NodeInventory list = stub.inspect(InspectRequest.getDefaultInstance());
+        missing.compare(node, expected, list);
         List<SandboxState> sandboxes =
                 list.getSandboxesList().stream()
                         .filter(sandbox -> Ids.isValid(SessionId.PREFIX, sandbox.getSessionId()))
