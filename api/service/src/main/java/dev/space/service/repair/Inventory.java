@@ -43,8 +43,7 @@ public class Inventory {
     private final MissingVms missing;
 
     @Inject
-    public Inventory(
-            RepairStore rows, NodeStore nodes, NodeChannels channels, MissingVms missing) {
+    public Inventory(RepairStore rows, NodeStore nodes, NodeChannels channels, MissingVms missing) {
         this.missing = missing;
         this.rows = rows;
         this.nodes = nodes;

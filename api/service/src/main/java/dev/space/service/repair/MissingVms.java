@@ -53,8 +53,8 @@ public class MissingVms {
     }
 
     /**
-     * A VM that stays missing is told as an exit. Once is not enough: the row may have been about to
-     * change, or the node's own report is on its way. Telling too much is harmless, because a
+     * A VM that stays missing is told as an exit. Once is not enough: the row may have been about
+     * to change, or the node's own report is on its way. Telling too much is harmless, because a
      * workflow drops the exit of a start that is not its VM's.
      */
     void compare(String node, List<RunningVm> expected, NodeInventory list) {
