@@ -194,5 +194,10 @@ wait "$tree" 2>/dev/null || true
 
 check "an unknown command is told at once" 2 "$("$here/space" bogus 2>/dev/null; echo $?)"
 contains "and where to look" "./space --help" "$("$here/space" bogus 2>&1 || true)"
+unknown=()
+while read -r name; do
+    grep -qE "^    (.*[ |])?$name( \\|.*)?\\) " "$here/space" || unknown+=("$name")
+done < <(grep -rhoP '^ +name = "\K[a-z-]+(?=")' "$here/api/cli/src/main/java/dev/space/cli/command")
+check "every command of the program is let through" "" "${unknown[*]-}"
 contains "help needs no build" "./space run" "$("$here/space" --help)"
 echo "$checks checks passed"
