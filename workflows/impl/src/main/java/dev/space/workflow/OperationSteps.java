@@ -104,16 +104,21 @@ final class OperationSteps {
     }
 
     private static void pause(OperationContext c) {
+        pauseForGood(c, "pause");
+        c.vmIs(null);
+    }
+
+    /** Publishes a snapshot of what runs, which ends its VM. */
+    static void pauseForGood(OperationContext c, String step) {
         String node = c.node();
         SnapshotTaken taken =
                 c.calls.node(
-                        "pause",
+                        step,
                         Tries.UNTIL_ANSWERED,
                         (ref, _) ->
                                 Calls.snapshotting(node)
                                         .pauseSandbox(new TakeSnapshot(ref, c.snapshotId())));
         c.made.add(listed(taken, node));
-        c.vmIs(null);
     }
 
     private static void checkpoint(OperationContext c) {
@@ -220,7 +225,7 @@ final class OperationSteps {
         }
     }
 
-    static SnapshotRef listed(SnapshotTaken taken, String node) {
+    private static SnapshotRef listed(SnapshotTaken taken, String node) {
         return new SnapshotRef(
                 taken.snapshot(),
                 taken.kind(),

@@ -1,8 +1,6 @@
 package dev.space.workflow;
 
 import dev.space.contract.node.EndSandbox;
-import dev.space.contract.node.SnapshotTaken;
-import dev.space.contract.node.TakeSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionState;
 import dev.space.workflow.StepCalls.Tries;
@@ -17,22 +15,14 @@ final class Rollback {
 
     /** Of a running session: its VM is paused for good. */
     static void safety(OperationContext c) {
-        String node = c.node();
         try {
-            SnapshotTaken taken =
-                    c.calls.node(
-                            "safety snapshot",
-                            Tries.UNTIL_ANSWERED,
-                            (ref, _) ->
-                                    Calls.snapshotting(node)
-                                            .pauseSandbox(new TakeSnapshot(ref, c.snapshotId())));
-            c.made.add(OperationSteps.listed(taken, node));
+            OperationSteps.pauseForGood(c, "safety snapshot");
             c.failsTo(SessionState.PAUSED);
         } catch (StepFailure e) {
             if (!c.inFlight().acceptLoss() || e.code() == ErrorCode.NODE_LOST) {
                 throw e;
             }
-            end(c, node);
+            end(c, c.node());
             c.failsTo(SessionState.FAILED);
         }
         c.vmIs(null);
