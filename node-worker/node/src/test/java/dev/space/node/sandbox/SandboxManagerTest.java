@@ -150,6 +150,19 @@ final class SandboxManagerTest {
         assertThat(run(2, "b", "cat f")).isEqualTo("kept\n");
     }
 
+    /** A rollback that another run of the workflow carries on must not keep its own result. */
+    @Test
+    void anOperationTakesNoSnapshotOfTheSandboxThatItStarted() {
+        node.manager().start(start(ref(1, 1, 1, 1), null));
+        var snapshot = snapshot(1);
+        assertCode(
+                ErrorCode.PRECONDITION_FAILED,
+                () -> node.manager().pause(take(ref(1, 1, 1, 2), snapshot)));
+        assertThat(node.manager().sandboxes()).hasSize(1);
+        node.manager().pause(take(ref(2, 1, 2, 1), snapshot));
+        assertThat(node.manager().sandboxes()).isEmpty();
+    }
+
     @Test
     void preserveFindsNothingWhereNothingDied() {
         assertThat(node.manager().preserveDisk(new PreserveDisk(ref(1, 1, 1, 1), snapshot(1))))
