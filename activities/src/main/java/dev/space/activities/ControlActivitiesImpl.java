@@ -75,7 +75,8 @@ public class ControlActivitiesImpl implements ControlActivities {
                     answer.tombstone(),
                     deadline(answer.deadlineAt(), answer.deadlineAction()),
                     answer.target() == null ? null : SessionLoader.ref(answer.target()),
-                    answer.acceptLoss());
+                    answer.acceptLoss(),
+                    answer.origin());
         });
     }
 

@@ -43,6 +43,9 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
             if (request.snapshot() != null) {
                 call.setSnapshotId(request.snapshot().value());
             }
+            if (request.origin() != null) {
+                call.setSnapshotSessionId(request.origin().value());
+            }
             try {
                 var started = stub(node).startSandbox(call.build());
                 return new SandboxStarted(

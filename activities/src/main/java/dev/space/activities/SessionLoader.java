@@ -101,7 +101,8 @@ public class SessionLoader {
                 row.fenceAttempt(),
                 "",
                 accepted.toEpochMilli(),
-                snapshot(row.id(), operation.snapshot()),
-                operation.acceptLoss());
+                rows.target(row, operation).map(SessionLoader::ref).orElse(null),
+                operation.acceptLoss(),
+                RepairStore.origin(row, operation));
     }
 }

@@ -48,6 +48,7 @@ public final class FakeNode implements NodeActivities {
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
     private final Map<String, Held> held = new ConcurrentHashMap<>();
     private boolean reachable = true;
+    private int room = Integer.MAX_VALUE;
 
     public FakeNode(String id, Faults faults) {
         this.id = id;
@@ -72,6 +73,11 @@ public final class FakeNode implements NodeActivities {
             sessions.values().forEach(s -> s.vm = null);
         }
         calls.dropLate();
+    }
+
+    /** VMs that it has room for; a start beyond them is refused. */
+    public synchronized void room(int vms) {
+        room = vms;
     }
 
     public synchronized boolean reachable() {
@@ -215,7 +221,7 @@ public final class FakeNode implements NodeActivities {
         return calls.call(name, gate == null ? fenced : gate.around(fenced));
     }
 
-    private static SandboxStarted start(Session s, StartSandbox request) {
+    private SandboxStarted start(Session s, StartSandbox request) {
         StepRef ref = request.ref();
         Vm there = s.vm;
         if (there != null && there.operation().equals(ref.operation())) {
@@ -224,8 +230,13 @@ public final class FakeNode implements NodeActivities {
             }
         }
         SnapshotId source = request.snapshot();
-        if (source != null && !s.snapshots.containsKey(source)) {
+        SessionId origin = request.origin();
+        Session owner = origin == null ? s : sessions.get(origin);
+        if (source != null && (owner == null || !owner.snapshots.containsKey(source))) {
             throw new SpaceException(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot " + source);
+        }
+        if (running().size() >= room) {
+            throw new SpaceException(ErrorCode.NO_CAPACITY, "the node is full");
         }
         s.stops = 0;
         s.vm = new Vm(ref.session(), ref.operation(), ref.fence(), source, true);

@@ -46,7 +46,8 @@ final class FakeRecords {
                         "",
                         o.acceptedAtMillis,
                         target(row, o),
-                        o.acceptLoss);
+                        o.acceptLoss,
+                        FakeForks.originOf(row, o));
             }
         }
         return null;
@@ -63,14 +64,41 @@ final class FakeRecords {
                 null,
                 null,
                 target(row, operation),
-                operation.acceptLoss);
+                operation.acceptLoss,
+                FakeForks.originOf(row, operation));
+    }
+
+    static AcceptAnswer refused(
+            Session row, @Nullable ErrorCode error, @Nullable OperationId tombstone) {
+        ErrorCode code = error == null ? ErrorCode.STALE_FENCE : error;
+        return new AcceptAnswer(
+                false,
+                0,
+                row.epoch,
+                null,
+                code,
+                code.summary(),
+                tombstone,
+                null,
+                null,
+                false,
+                null);
     }
 
     static @Nullable SnapshotRef target(Session row, Operation operation) {
+        if (FakeForks.originOf(row, operation) != null) {
+            return FakeForks.target(row, operation);
+        }
         return row.snapshots.stream()
                 .filter(s -> s.id().equals(operation.snapshot) && s.node().equals(row.node))
                 .findFirst()
                 .orElse(null);
+    }
+
+    static void list(Session row, SnapshotRef snapshot) {
+        if (row.snapshots.stream().noneMatch(s -> s.id().equals(snapshot.id()))) {
+            row.snapshots.add(snapshot);
+        }
     }
 
     private static List<Long> recoveries(Session row, Map<OperationId, Operation> operations) {
@@ -82,7 +110,7 @@ final class FakeRecords {
                 .toList();
     }
 
-    private static SessionRecord record(
+    static SessionRecord record(
             Session row, Map<OperationId, Operation> operations, @Nullable InFlight begun) {
         SessionRecord record = SessionRecord.fresh(row.deadline, row.reason);
         SnapshotRef base = row.base;

@@ -55,11 +55,12 @@ public final class FakeStore implements ControlActivities {
         public final List<Ending> endings = new ArrayList<>();
         @Nullable SnapshotRef base;
         long baseEpoch;
-        final SessionId id;
+        @Nullable Session origin;
+        public final SessionId id;
         long highestNumber;
         long highestAttempt;
 
-        private Session(SessionId id) {
+        Session(SessionId id) {
             this.id = id;
         }
     }
@@ -77,11 +78,15 @@ public final class FakeStore implements ControlActivities {
         public long epoch;
         public @Nullable SnapshotId snapshot;
         public boolean acceptLoss;
+
+        /** Of a FORK: the sessions that it makes, and the CREATE of each. */
+        public final Map<SessionId, OperationId> children = new LinkedHashMap<>();
+
         long acceptedAtMillis;
         @Nullable String node;
         private final Map<Long, MoveAnswer> moves = new LinkedHashMap<>();
 
-        private Operation(SessionId session, @Nullable Command command) {
+        Operation(SessionId session, @Nullable Command command) {
             this.session = session;
             this.command = command;
         }
@@ -145,6 +150,10 @@ public final class FakeStore implements ControlActivities {
     public synchronized void capacity(List<String> nodes) {
         placeable.clear();
         placeable.addAll(nodes);
+    }
+
+    public synchronized boolean exists(SessionId id) {
+        return sessions.containsKey(id);
     }
 
     public synchronized Session session(SessionId id) {
@@ -212,7 +221,7 @@ public final class FakeStore implements ControlActivities {
                     if (fenced(row, request.operation(), request.fence(), false)) {
                         return new CommitAnswer(false, row.tombstone);
                     }
-                    request.snapshots().forEach(s -> list(row, s));
+                    request.snapshots().forEach(s -> FakeRecords.list(row, s));
                     return new CommitAnswer(true, null);
                 });
     }
@@ -262,7 +271,7 @@ public final class FakeStore implements ControlActivities {
         if (known != null && known.number > 0) {
             return known.state == OperationState.ACCEPTED
                     ? FakeRecords.accepted(row, known, null)
-                    : refused(row, orStale(known.error), row.tombstone);
+                    : FakeRecords.refused(row, known.error, row.tombstone);
         }
         AcceptAnswer refusal = refusal(r, row, known);
         if (refusal != null) {
@@ -276,9 +285,12 @@ public final class FakeStore implements ControlActivities {
         if (open != null) {
             end(open.operation(), OperationState.SUPERSEDED, ErrorCode.GONE, "superseded");
         }
-        if (r.kind() == OperationKind.ROLLBACK && FakeRecords.target(row, known) == null) {
+        if (r.kind() == OperationKind.FORK) {
+            FakeForks.choose(row, known, FakeRecords.record(row, operations, null));
+        }
+        if (FakeForks.goesNowhere(r.kind(), row, known)) {
             end(r.operation(), OperationState.REFUSED, ErrorCode.SNAPSHOT_NOT_FOUND, "no target");
-            return refused(row, ErrorCode.SNAPSHOT_NOT_FOUND, null);
+            return FakeRecords.refused(row, ErrorCode.SNAPSHOT_NOT_FOUND, null);
         }
         return accepted(r, row, known);
     }
@@ -287,17 +299,17 @@ public final class FakeStore implements ControlActivities {
             AcceptOperation r, Session row, @Nullable Operation known) {
         boolean destroy = r.kind() == OperationKind.DESTROY;
         if (row.state == SessionState.DESTROYED || (row.tombstone != null && !destroy)) {
-            return refused(row, ErrorCode.GONE, row.tombstone);
+            return FakeRecords.refused(row, ErrorCode.GONE, row.tombstone);
         }
         if (known != null && known.state != OperationState.REQUESTED) {
-            return refused(row, orStale(known.error), row.tombstone);
+            return FakeRecords.refused(row, known.error, row.tombstone);
         }
         if (known == null && !r.automatic()) {
-            return refused(row, ErrorCode.NOT_FOUND, row.tombstone);
+            return FakeRecords.refused(row, ErrorCode.NOT_FOUND, row.tombstone);
         }
         InFlight open = FakeRecords.inFlight(row, operations);
         if (open != null && !destroy && !open.operation().equals(r.supersedes())) {
-            return refused(row, ErrorCode.OPERATION_IN_PROGRESS, null);
+            return FakeRecords.refused(row, ErrorCode.OPERATION_IN_PROGRESS, null);
         }
         if (r.onlyIfDeadlinePassed()
                 && (row.deadline == null || r.reason().atMillis() < due(row))) {
@@ -311,13 +323,10 @@ public final class FakeStore implements ControlActivities {
                     null,
                     row.deadline,
                     null,
-                    false);
+                    false,
+                    null);
         }
         return null;
-    }
-
-    private static ErrorCode orStale(@Nullable ErrorCode error) {
-        return error == null ? ErrorCode.STALE_FENCE : error;
     }
 
     private AcceptAnswer accepted(AcceptOperation r, Session row, Operation operation) {
@@ -348,10 +357,10 @@ public final class FakeStore implements ControlActivities {
         operation.epoch = row.epoch;
         ErrorCode error = null;
         if (r.place()) {
-            if (placeable.isEmpty()) {
+            operation.node = FakeForks.place(row, operation, placeable);
+            if (operation.node == null) {
                 error = ErrorCode.NO_CAPACITY;
             } else {
-                operation.node = placeable.getFirst();
                 row.nodes.add(operation.node);
             }
         }
@@ -360,12 +369,6 @@ public final class FakeStore implements ControlActivities {
 
     private static long due(Session row) {
         return row.deadline == null ? 0 : row.deadline.atMillis();
-    }
-
-    private static AcceptAnswer refused(
-            Session row, ErrorCode error, @Nullable OperationId tombstone) {
-        return new AcceptAnswer(
-                false, 0, row.epoch, null, error, error.summary(), tombstone, null, null, false);
     }
 
     private MoveAnswer move(MoveOperation r) {
@@ -437,12 +440,15 @@ public final class FakeStore implements ControlActivities {
         row.node = r.node();
         row.vm = r.vm();
         row.reason = r.reason();
-        r.snapshots().forEach(s -> list(row, s));
+        r.snapshots().forEach(s -> FakeRecords.list(row, s));
         String name = r.snapshotName();
         if (name != null && !r.snapshots().isEmpty()) {
             row.names.put(name, r.snapshots().getLast().id().value());
         }
         row.owed.addAll(r.owed());
+        if (operation.kind == OperationKind.FORK && r.outcome() == OperationState.DONE) {
+            FakeForks.makeChildren(sessions, operations, operation, r);
+        }
         end(r.operation(), r.outcome(), r.error(), r.detail());
         r.joined().forEach(j -> end(j, r.outcome(), r.error(), r.detail()));
         if (r.state() == SessionState.DESTROYED) {
@@ -471,12 +477,6 @@ public final class FakeStore implements ControlActivities {
                         "destroyed");
             }
         });
-    }
-
-    private static void list(Session row, SnapshotRef snapshot) {
-        if (row.snapshots.stream().noneMatch(s -> s.id().equals(snapshot.id()))) {
-            row.snapshots.add(snapshot);
-        }
     }
 
     private void end(

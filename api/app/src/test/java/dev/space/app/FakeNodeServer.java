@@ -114,6 +114,10 @@ final class FakeNodeServer implements AutoCloseable {
                                                 request.getSnapshotId().isEmpty()
                                                         ? null
                                                         : new SnapshotId(request.getSnapshotId()),
+                                                request.getSnapshotSessionId().isEmpty()
+                                                        ? null
+                                                        : new SessionId(
+                                                                request.getSnapshotSessionId()),
                                                 request.getHostname(),
                                                 request.getMaxProcesses()));
                         return dev.space.nodeapi.v1.SandboxStarted.newBuilder()

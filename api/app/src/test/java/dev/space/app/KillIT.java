@@ -3,6 +3,7 @@ package dev.space.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.model.SessionId;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.Held;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +46,30 @@ class KillIT extends SharedPlatform {
     void aControlPlaneDiesDuringPause(int victim) throws Exception {
         pauseUnder(victim, Held.Point.AFTER_EFFECT, () -> p().kill("control-" + victim));
         back(victim);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aControlPlaneDiesDuringTheCheckpointOfAFork(int victim) throws Exception {
+        forkUnder(victim, "checkpoint", () -> p().kill("control-" + victim));
+        back(victim);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aControlPlaneDiesWhileAChildStarts(int victim) throws Exception {
+        forkUnder(victim, "start", () -> p().kill("control-" + victim));
+        back(victim);
+    }
+
+    @Test
+    void theWorkflowServerDiesDuringFork() throws Exception {
+        forkUnder(0, "checkpoint", KillIT::temporalDies);
+    }
+
+    @Test
+    void theDatabaseDiesDuringFork() throws Exception {
+        forkUnder(0, "checkpoint", KillIT::databaseDies);
     }
 
     private static void back(int victim) throws IOException {
@@ -185,6 +211,44 @@ class KillIT extends SharedPlatform {
         ok(p().send(p().request(alive, path).DELETE()), 200);
         assertThat(running(id(same))).isZero();
         assertThat(call).succeedsWithin(2, TimeUnit.MINUTES);
+    }
+
+    /** Whoever is left makes each child, and makes it once. */
+    private static void forkUnder(int port, String step, Blow blow) throws Exception {
+        JsonNode source = create(DEFAULT);
+        String path = path(source);
+        Held held = p().node.node.hold(step, Held.Point.AFTER_EFFECT);
+        CompletableFuture<Integer> call =
+                send(port, path + "/fork", "{\"count\":3}", "fork-" + path);
+        assertThat(held.awaitArrival(ARRIVE)).isTrue();
+        blow.strike();
+        held.release();
+        int alive = awaitSomeone(path);
+        String id = id(source).value();
+        String children = " FROM sessions WHERE origin_session_id = '" + id + "'";
+        p().await(
+                        "three children run",
+                        () ->
+                                seen("SELECT string_agg(state, ' ')" + children)
+                                        .equals("RUNNING RUNNING RUNNING"));
+        assertThat(operations(id)).isEqualTo("CREATE DONE, FORK DONE");
+        assertThat(p().node.node.snapshots(id(source))).hasSize(1);
+        for (String child : value("SELECT string_agg(id, ' ')" + children).split(" ", -1)) {
+            assertThat(running(new SessionId(child))).isEqualTo(1);
+            ok(p().send(p().request(alive, "/v1/sessions/" + child).DELETE()), 200);
+        }
+        assertThat(running(id(source))).isEqualTo(1);
+        ok(p().send(p().request(alive, path).DELETE()), 200);
+        assertThat(call).succeedsWithin(2, TimeUnit.MINUTES);
+    }
+
+    /** What cannot be seen now may be seen later. */
+    private static String seen(String sql) {
+        try {
+            return value(sql);
+        } catch (SQLException notYet) {
+            throw new UncheckedIOException(new IOException(notYet));
+        }
     }
 
     private static void pauseUnder(int port, Held.Point point, Blow blow) throws Exception {

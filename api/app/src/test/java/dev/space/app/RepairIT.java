@@ -171,6 +171,7 @@ class RepairIT extends SharedPlatform {
                 NodeLink.DIGEST,
                 Size.SMALL,
                 null,
+                null,
                 "planted",
                 10);
     }

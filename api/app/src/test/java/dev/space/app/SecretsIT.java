@@ -27,6 +27,21 @@ class SecretsIT extends SharedPlatform {
         ok(p().post(path + "/exec", "{\"command\":\"x\",\"env\":{\"1\":\"" + CANARY + "\"}}"), 400);
         ok(p().post(path + "/pause", ""), 200);
         ok(p().post(path + "/resume", ""), 200);
+        JsonNode fork = ok(p().post(path + "/fork", "{\"env\":{\"B\":\"" + CANARY + "\"}}"), 200);
+        JsonNode child = fork.get("children").get(0);
+        assertThat(
+                        ok(p().post(path(child) + "/exec", "{\"command\":\"env\"}"), 200)
+                                .get("stdout")
+                                .asText())
+                .contains("A=" + CANARY, "B=" + CANARY);
+        assertThat(
+                        value(
+                                "SELECT count(DISTINCT env_encrypted) FROM sessions WHERE id IN ('"
+                                        + id(session)
+                                        + "', '"
+                                        + id(child)
+                                        + "')"))
+                .isEqualTo("2");
         assertThat(
                         value(
                                 "SELECT length(env_encrypted) > 0 FROM sessions WHERE id = '"
@@ -37,12 +52,15 @@ class SecretsIT extends SharedPlatform {
             for (String process : List.of("control-0", "control-1", "temporal")) {
                 assertThat(p().log(process)).as(process).doesNotContain(form);
             }
-            assertThat(history(id(session).value()))
-                    .contains("SessionWorkflow")
-                    .doesNotContain(form);
+            for (JsonNode one : List.of(session, child)) {
+                assertThat(history(id(one).value()))
+                        .contains("SessionWorkflow")
+                        .doesNotContain(form);
+            }
             assertThat(rowsWith(form)).isEmpty();
         }
         ok(p().delete(path), 200);
+        ok(p().delete(path(child)), 200);
         assertThat(
                         value(
                                 "SELECT env_encrypted IS NULL FROM sessions WHERE id = '"

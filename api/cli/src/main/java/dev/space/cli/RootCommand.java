@@ -6,6 +6,7 @@ import dev.space.cli.command.DestroyCommand;
 import dev.space.cli.command.DoctorCommand;
 import dev.space.cli.command.DownCommand;
 import dev.space.cli.command.ExecCommand;
+import dev.space.cli.command.ForkCommand;
 import dev.space.cli.command.GetCommand;
 import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Checkpoint.class,
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
+            ForkCommand.class,
             RollbackCommand.class,
             DestroyCommand.class,
             SuperviseCommand.class,

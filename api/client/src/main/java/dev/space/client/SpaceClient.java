@@ -32,6 +32,9 @@ public final class SpaceClient implements AutoCloseable {
      */
     private static final Duration CALL_MAX = Duration.ofMinutes(6);
 
+    /** The longest that the API offers: many children start one after another. */
+    private static final int FORK_WAIT_SECONDS = 300;
+
     private static final Duration CONNECT_MAX = Duration.ofSeconds(5);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -99,6 +102,13 @@ public final class SpaceClient implements AutoCloseable {
                         "/v1/sessions/" + encode(id) + "/rollback",
                         Map.of("snapshot", snapshot, "acceptLoss", acceptLoss)),
                 Session.class);
+    }
+
+    /** Makes sessions that continue from this one; waits until each runs or has failed. */
+    public Fork fork(String id, ForkSession request) {
+        return read(
+                post("/v1/sessions/" + encode(id) + "/fork?wait=" + FORK_WAIT_SECONDS, request),
+                Fork.class);
     }
 
     public void destroy(String id) {

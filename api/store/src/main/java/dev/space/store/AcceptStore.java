@@ -56,9 +56,11 @@ public class AcceptStore {
             @Nullable Instant deadlineAt,
             @Nullable String deadlineAction,
             CommitStore.@Nullable Snapshot target,
-            boolean acceptLoss) {
+            boolean acceptLoss,
+            @Nullable SessionId origin) {
 
-        private Answer towards(CommitStore.Snapshot snapshot, boolean loss) {
+        private Answer towards(
+                CommitStore.@Nullable Snapshot snapshot, boolean loss, @Nullable SessionId of) {
             return new Answer(
                     accepted,
                     number,
@@ -70,7 +72,8 @@ public class AcceptStore {
                     deadlineAt,
                     deadlineAction,
                     snapshot,
-                    loss);
+                    loss,
+                    of);
         }
     }
 
@@ -94,7 +97,11 @@ public class AcceptStore {
         if (refusal.isPresent()) {
             return refusal.get();
         }
-        if (known.isPresent() && targetIsGone(tx, session, known.get())) {
+        if (known.isEmpty()) {
+            return write(tx, session, null, request);
+        }
+        OperationRow row = ForkStore.withChoice(tx, session, known.get());
+        if (needsTarget(session, row) && RepairStore.target(tx, session, row).isEmpty()) {
             CommitStore.end(
                     tx,
                     request.operation(),
@@ -104,31 +111,24 @@ public class AcceptStore {
                     "");
             return refused(ErrorCode.SNAPSHOT_NOT_FOUND, NO_TARGET, session.tombstone());
         }
-        Answer written = write(tx, session, known.isEmpty(), request);
-        return known.isPresent() ? withTarget(tx, session, known.get(), written) : written;
+        return withTarget(tx, session, row, write(tx, session, row, request));
     }
 
-    /** Before anything is done to the session: a rollback must have somewhere to go. */
-    private static boolean targetIsGone(Db.Tx tx, SessionRow session, OperationRow row)
-            throws SQLException {
-        return row.kind() == OperationKind.ROLLBACK && target(tx, session, row).isEmpty();
-    }
-
-    private static Optional<CommitStore.Snapshot> target(
-            Db.Tx tx, SessionRow session, OperationRow row) throws SQLException {
-        String id = row.snapshot();
-        if (id == null) {
-            return Optional.empty();
-        }
-        return RepairStore.listed(tx, session.id(), id)
-                .filter(snapshot -> snapshot.node().equals(session.node()));
+    /** Before anything is done: a rollback must have somewhere to go, a fork something to start. */
+    private static boolean needsTarget(SessionRow session, OperationRow row) {
+        return switch (row.kind()) {
+            case ROLLBACK -> true;
+            case FORK -> row.snapshot() != null || session.state() != SessionState.RUNNING;
+            default -> false;
+        };
     }
 
     private static Answer withTarget(Db.Tx tx, SessionRow session, OperationRow row, Answer answer)
             throws SQLException {
-        return target(tx, session, row)
-                .map(snapshot -> answer.towards(snapshot, row.acceptLoss()))
-                .orElse(answer);
+        return answer.towards(
+                RepairStore.target(tx, session, row).orElse(null),
+                row.acceptLoss(),
+                RepairStore.origin(session, row));
     }
 
     /**
@@ -155,7 +155,8 @@ public class AcceptStore {
                 null,
                 null,
                 null,
-                false);
+                false,
+                null);
     }
 
     private static Optional<Answer> refusal(
@@ -192,7 +193,8 @@ public class AcceptStore {
                             session.deadlineAt(),
                             session.deadlineAction(),
                             null,
-                            false));
+                            false,
+                            null));
         }
         if (session.operation() != null
                 && !destroy
@@ -206,7 +208,8 @@ public class AcceptStore {
         return Optional.empty();
     }
 
-    private static Answer write(Db.Tx tx, SessionRow session, boolean insert, Request request)
+    private static Answer write(
+            Db.Tx tx, SessionRow session, @Nullable OperationRow known, Request request)
             throws SQLException {
         supersede(tx, session, request);
         long number = session.lastNumber() + 1;
@@ -214,12 +217,12 @@ public class AcceptStore {
         long epoch = session.epoch();
         boolean start = isStart(request.kind());
         if (request.place()) {
-            node = Placement.choose(tx, session, null).orElse(null);
+            node = place(tx, session, known).orElse(null);
         }
         if (start && node != null) {
             epoch++;
         }
-        if (insert) {
+        if (known == null) {
             tx.update(
                     "INSERT INTO operations (id, session_id, kind, state, actor, number, epoch,"
                             + " accepted_at) VALUES (?, ?, ?, 'ACCEPTED', 'platform', ?, ?, now())",
@@ -267,7 +270,19 @@ public class AcceptStore {
                 null,
                 null,
                 null,
-                false);
+                false,
+                null);
+    }
+
+    /** A fork's child is placed where its snapshot is, and nowhere else. */
+    private static Optional<String> place(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
+            throws SQLException {
+        if (row == null || RepairStore.origin(session, row) == null) {
+            return Placement.choose(tx, session, null);
+        }
+        String node =
+                RepairStore.target(tx, session, row).map(CommitStore.Snapshot::node).orElse("");
+        return Placement.only(tx, session, node);
     }
 
     /** DESTROY is never refused: whatever is in flight gives way to it. */
@@ -360,7 +375,8 @@ public class AcceptStore {
     }
 
     private static Answer refused(ErrorCode error, String detail, @Nullable OperationId tombstone) {
-        return new Answer(false, 0, 0, null, error, detail, tombstone, null, null, null, false);
+        return new Answer(
+                false, 0, 0, null, error, detail, tombstone, null, null, null, false, null);
     }
 
     static boolean isStart(OperationKind kind) {

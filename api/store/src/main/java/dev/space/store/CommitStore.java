@@ -104,6 +104,9 @@ public class CommitStore {
                     commit.fence().epoch(),
                     commit.session());
         }
+        if (operation.kind() == OperationKind.FORK && commit.outcome() == OperationState.DONE) {
+            ForkStore.makeChildren(tx, commit, operation);
+        }
         writeSession(tx, commit);
         for (String node : commit.owed()) {
             owe(tx, commit, node);

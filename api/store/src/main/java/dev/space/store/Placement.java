@@ -26,6 +26,7 @@ final class Placement {
                 FROM nodes n
                 WHERE n.lease_until > now()
                     AND (?::text IS NULL OR n.id <> ?)
+                    AND (?::text IS NULL OR n.id = ?)
                     AND (?::text IS NULL OR n.engine = ?)
                     AND n.memory_free_bytes >= ?
                     AND n.disk_free_bytes >= ?
@@ -41,6 +42,17 @@ final class Placement {
 
     static Optional<String> choose(Db.Tx tx, SessionRow session, @Nullable String except)
             throws SQLException {
+        return choose(tx, session, except, null);
+    }
+
+    /** This node, where it is alive and has room. */
+    static Optional<String> only(Db.Tx tx, SessionRow session, String node) throws SQLException {
+        return choose(tx, session, null, node);
+    }
+
+    private static Optional<String> choose(
+            Db.Tx tx, SessionRow session, @Nullable String except, @Nullable String only)
+            throws SQLException {
         Size size = Size.fromWireName(session.size()).orElseThrow();
         return tx.first(
                 CHOOSE,
@@ -48,6 +60,8 @@ final class Placement {
                 session.id(),
                 except,
                 except,
+                only,
+                only,
                 session.engine(),
                 session.engine(),
                 (long) size.memoryMiB() << 20,

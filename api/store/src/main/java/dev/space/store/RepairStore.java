@@ -2,17 +2,20 @@ package dev.space.store;
 
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the reconciler looks for. Every claim moves a time in the row under SKIP LOCKED, so that any
@@ -20,6 +23,10 @@ import java.util.Optional;
  */
 @Singleton
 public class RepairStore {
+    private static final String SNAPSHOT =
+            "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop, bytes, taken_at"
+                    + " FROM snapshots WHERE session_id = ? AND id = ?";
+
     private final Db db;
 
     @Inject
@@ -167,20 +174,45 @@ public class RepairStore {
 
     static Optional<CommitStore.Snapshot> listed(Db.Tx tx, SessionId session, String id)
             throws SQLException {
-        return tx.first(
-                "SELECT id, kind, coalesce(node_id, '') AS node_id, epoch, stop, bytes, taken_at"
-                        + " FROM snapshots WHERE session_id = ? AND id = ? AND state = 'LISTED'",
-                row ->
-                        new CommitStore.Snapshot(
-                                new SnapshotId(row.getString("id")),
-                                SnapshotKind.valueOf(row.getString("kind")),
-                                row.getString("node_id"),
-                                row.getLong("epoch"),
-                                row.getLong("stop"),
-                                row.getLong("bytes"),
-                                Objects.requireNonNull(Db.instant(row, "taken_at"))),
-                session,
-                id);
+        return tx.first(SNAPSHOT + " AND state = 'LISTED'", RepairStore::snapshot, session, id);
+    }
+
+    /** The snapshot that an operation's row names, as the operation may use it. */
+    public Optional<CommitStore.Snapshot> target(SessionRow session, OperationRow row) {
+        return db.inOneStatement(tx -> target(tx, session, row));
+    }
+
+    static Optional<CommitStore.Snapshot> target(Db.Tx tx, SessionRow session, OperationRow row)
+            throws SQLException {
+        String id = row.snapshot();
+        if (id == null) {
+            return Optional.empty();
+        }
+        SessionId origin = origin(session, row);
+        if (origin != null) {
+            // of any state: whether it is still there the node knows, and whether it had begun
+            return tx.first(SNAPSHOT, RepairStore::snapshot, origin, id);
+        }
+        return listed(tx, session.id(), id)
+                .filter(snapshot -> snapshot.node().equals(session.node()));
+    }
+
+    /** The session that the target is of, where the row is the CREATE of a fork's child. */
+    public static @Nullable SessionId origin(SessionRow session, OperationRow row) {
+        return row.kind() == OperationKind.CREATE && row.snapshot() != null
+                ? session.origin()
+                : null;
+    }
+
+    private static CommitStore.Snapshot snapshot(ResultSet row) throws SQLException {
+        return new CommitStore.Snapshot(
+                new SnapshotId(row.getString("id")),
+                SnapshotKind.valueOf(row.getString("kind")),
+                row.getString("node_id"),
+                row.getLong("epoch"),
+                row.getLong("stop"),
+                row.getLong("bytes"),
+                Objects.requireNonNull(Db.instant(row, "taken_at")));
     }
 
     /** Nodes whose lease ended inside the last period: their sessions are told. */

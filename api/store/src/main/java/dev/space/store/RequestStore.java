@@ -184,15 +184,14 @@ public class RequestStore {
         });
     }
 
-    private static SessionRow own(Db.Tx tx, String project, SessionId session) throws SQLException {
+    static SessionRow own(Db.Tx tx, String project, SessionId session) throws SQLException {
         return AcceptStore.lock(tx, session)
                 .filter(row -> row.project().equals(project))
                 .orElseThrow(() ->
                         new SpaceException(ErrorCode.NOT_FOUND, "there is no session " + session));
     }
 
-    private static Optional<Requested> known(Db.Tx tx, @Nullable IdempotencyKey key)
-            throws SQLException {
+    static Optional<Requested> known(Db.Tx tx, @Nullable IdempotencyKey key) throws SQLException {
         if (key == null) {
             return Optional.empty();
         }
@@ -224,7 +223,7 @@ public class RequestStore {
                 key.key());
     }
 
-    private static Requested remember(
+    static Requested remember(
             Db.Tx tx,
             @Nullable IdempotencyKey key,
             OperationId operation,
@@ -270,7 +269,7 @@ public class RequestStore {
                 .orElseThrow();
     }
 
-    private static OperationRow insertOperation(
+    static OperationRow insertOperation(
             Db.Tx tx,
             OperationId operation,
             SessionId session,

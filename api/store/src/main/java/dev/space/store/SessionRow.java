@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param operation the operation in flight
  * @param vm the start that made the running VM
  * @param tombstone the DESTROY that is wanted
+ * @param origin the session that it was forked from
  */
 public record SessionRow(
         SessionId id,
@@ -52,14 +53,16 @@ public record SessionRow(
         String reason,
         ReasonCode reasonCode,
         Instant reasonAt,
-        @Nullable OperationId tombstone) {
+        @Nullable OperationId tombstone,
+        @Nullable SessionId origin) {
 
     static final String COLUMNS =
             "id, organisation_id, project_id, state, desired, durability, engine, template_name,"
                     + " template_digest, size, auto_resume, deadline_at, deadline_action, epoch,"
                     + " epoch_operation, epoch_node, last_number, fence_attempt, operation_id,"
                     + " node_id, nodes_touched, vm_epoch, vm_number, vm_attempt, snapshot_id,"
-                    + " preserved_id, reason, reason_code, reason_at, tombstone_operation";
+                    + " preserved_id, reason, reason_code, reason_at, tombstone_operation,"
+                    + " origin_session_id";
 
     static final String SELECT = "SELECT " + COLUMNS + " FROM sessions WHERE id = ?";
 
@@ -92,7 +95,12 @@ public record SessionRow(
                 row.getString("reason"),
                 ReasonCode.valueOf(row.getString("reason_code")),
                 Objects.requireNonNull(Db.instant(row, "reason_at")),
-                operation(row.getString("tombstone_operation")));
+                operation(row.getString("tombstone_operation")),
+                session(row.getString("origin_session_id")));
+    }
+
+    private static @Nullable SessionId session(@Nullable String id) {
+        return id == null ? null : new SessionId(id);
     }
 
     private static @Nullable OperationId operation(@Nullable String id) {

@@ -131,6 +131,18 @@ final class Rest {
                 Map.of("snapshot", snapshot));
     }
 
+    JsonNode fork(String session, int children) throws IOException {
+        return fork(session, Map.of("count", children, "env", Map.of("FORKED", "yes")));
+    }
+
+    JsonNode fork(String session, int children, String snapshot) throws IOException {
+        return fork(session, Map.of("count", children, "snapshot", snapshot));
+    }
+
+    private JsonNode fork(String session, Map<String, Object> body) throws IOException {
+        return insist("POST", "/v1/sessions/" + session + "/fork?wait=120", body).demand().json();
+    }
+
     void destroy(String session) throws IOException {
         insist("DELETE", "/v1/sessions/" + session + "?wait=120", null).demand();
     }

@@ -88,7 +88,8 @@ final class Commits {
             next = next.withSnapshot(snapshot);
         }
         SnapshotRef target = c.inFlight().target();
-        if (target != null && outcome == OperationState.DONE) {
+        boolean rollback = c.operation.kind == OperationKind.ROLLBACK;
+        if (rollback && target != null && outcome == OperationState.DONE) {
             next = next.rolledBackTo(target);
         }
         c.become(next);

@@ -66,7 +66,8 @@ final class OperationRunner {
                                         "accepted",
                                         Workflow.currentTimeMillis(),
                                         answer.target(),
-                                        answer.acceptLoss())));
+                                        answer.acceptLoss(),
+                                        answer.origin())));
         String node = answer.node();
         if (node != null) {
             holder.become(holder.record().withNode(node));
@@ -103,7 +104,10 @@ final class OperationRunner {
         try {
             for (Step step :
                     OperationSteps.of(
-                            operation.kind, holder.record().state(), operation.giveUp != null)) {
+                            operation.kind,
+                            holder.record().state(),
+                            operation.giveUp != null,
+                            context.inFlight().target() != null)) {
                 begun.push(step); // before the call: one that timed out may have had its effect
                 step.action().accept(context);
             }

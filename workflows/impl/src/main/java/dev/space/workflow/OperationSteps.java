@@ -23,10 +23,10 @@ final class OperationSteps {
     /** The disk of a dead VM holds work that no checkpoint has: retention leaves it that long. */
     static final Duration PRESERVED_PIN = Duration.ofHours(24);
 
-    private static final Step START_ANYWHERE =
+    private static final Step START_NEW =
             new Step(
                     "start",
-                    Starting::anywhere,
+                    Starting::create,
                     new Undo.By("release the node", Starting::undoCreate));
     private static final Step START_FROM_SNAPSHOT =
             new Step(
@@ -80,10 +80,15 @@ final class OperationSteps {
 
     private OperationSteps() {}
 
-    /** The steps before the commit. */
-    static List<Step> of(OperationKind kind, SessionState from, boolean givesUp) {
+    /**
+     * The steps before the commit.
+     *
+     * @param hasTarget the operation's row names a snapshot
+     */
+    static List<Step> of(
+            OperationKind kind, SessionState from, boolean givesUp, boolean hasTarget) {
         return switch (kind) {
-            case CREATE -> List.of(START_ANYWHERE);
+            case CREATE -> List.of(START_NEW);
             case PAUSE -> List.of(PUBLISH);
             case RESUME -> List.of(START_FROM_SNAPSHOT);
             case CHECKPOINT -> from == SessionState.RUNNING ? List.of(TAKE) : List.of();
@@ -98,7 +103,9 @@ final class OperationSteps {
                         case FAILED -> List.of(PRESERVE, LIST, NEED_SAFETY, START_FROM_TARGET);
                         case NEW, WARM, PAUSED, SUSPENDED, DESTROYED -> List.of(START_FROM_TARGET);
                     };
-            case PREPARE, BIND, FORK, SUSPEND, RESTORE ->
+            // The commit makes the children: all of them, or none where a DESTROY was faster.
+            case FORK -> hasTarget ? List.of() : List.of(TAKE);
+            case PREPARE, BIND, SUSPEND, RESTORE ->
                     throw new IllegalStateException("invariant: the table started " + kind);
         };
     }

@@ -30,6 +30,9 @@ final class Starting {
     /** A resume has only its own node: no answer is waited out. */
     private static final Tries ON_ITS_NODE = new Tries(3, Integer.MAX_VALUE);
 
+    /** A fork's child has only the node of its source, but nothing to lose. */
+    private static final Tries OF_A_CHILD = new Tries(3, 8);
+
     /** Nodes that one creation tries. */
     private static final int NODES_MAX = 3;
 
@@ -41,8 +44,31 @@ final class Starting {
 
     private Starting() {}
 
-    /** CREATE: from the template, on one node after another. */
-    static void anywhere(OperationContext c) {
+    /** CREATE: from the template, on one node after another; of a fork's child where it must be. */
+    static void create(OperationContext c) {
+        if (c.inFlight().origin() == null) {
+            anywhere(c);
+        } else {
+            fromOrigin(c);
+        }
+    }
+
+    /** A fork's child continues from a snapshot of its source, on the node that has it. */
+    private static void fromOrigin(OperationContext c) {
+        SnapshotRef target = c.inFlight().target();
+        if (target == null) {
+            throw new StepFailure(
+                    ErrorCode.SNAPSHOT_NOT_FOUND, "the snapshot to continue from is no more");
+        }
+        if (c.record().node() == null) {
+            throw new StepFailure(
+                    ErrorCode.NO_CAPACITY,
+                    "the node that has the snapshot is away or has no room for the sandbox now");
+        }
+        start(c, target.id(), OF_A_CHILD);
+    }
+
+    private static void anywhere(OperationContext c) {
         if (c.record().node() == null) {
             throw new StepFailure(ErrorCode.NO_CAPACITY, "no node has room for the sandbox now");
         }
@@ -154,6 +180,7 @@ final class Starting {
                         c.session.templateDigest(),
                         c.session.size(),
                         source,
+                        c.inFlight().origin(),
                         hostname(c.session.session()),
                         c.session.maxProcesses());
         boolean hot =

@@ -2,9 +2,12 @@ package dev.space.workflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.space.contract.node.ReleaseSession;
+import dev.space.contract.node.StepRef;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.Command;
+import dev.space.model.Fence;
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
@@ -203,7 +206,7 @@ final class LifeChecks {
     /** After DESTROY; what could not be reached is paid for as the reconciler does. */
     void nothingIsLeft() throws Exception {
         everyEndingIsOfTheTable();
-        world.payWhatIsOwed(session);
+        payWhatIsOwed();
         for (FakeNode node : world.nodes()) {
             node.deliverLate();
         }
@@ -212,7 +215,8 @@ final class LifeChecks {
         FakeStore.Session row = session.row();
         OperationId late = world.newOperation();
         assertThat(world.store.request(session.id, late, Command.RESUME)).isFalse();
-        life.repairUntil("the workflow ends", () -> ended() != null);
+        life.repairUntil(
+                "the workflow ends", () -> isClosed() && (life.endedByServer() || ended() != null));
         if (life.endedByServer()) {
             return;
         }
@@ -224,9 +228,43 @@ final class LifeChecks {
         SessionReplayTest.replay(Objects.requireNonNull(history));
     }
 
+    /** The reconciler asks the nodes until they have removed what they could not before. */
+    private void payWhatIsOwed() {
+        Fence last = new Fence(session.row().epoch, session.row().number, Long.MAX_VALUE);
+        StepRef ref = new StepRef(session.id, world.newOperation(), last);
+        for (FakeNode node : world.nodes()) {
+            if (session.row().owed.remove(node.id())) {
+                boolean reachable = node.reachable();
+                node.reachable(true);
+                node.releaseSession(new ReleaseSession(ref));
+                node.reachable(reachable);
+            }
+        }
+    }
+
+    /** Forks made all their children or none, and those have their own lives, whatever it did. */
+    void children() {
+        List<World.Session> children = life.children();
+        life.repairUntil("children are made", () -> children.stream().allMatch(c -> c.quiet()));
+        boolean allOn = world.nodes().stream().noneMatch(n -> life.isOff(n.id()));
+        if (allOn) {
+            Forks.of(world, session).forEach(fork -> Forks.eachIsWholeOrGone(world, fork));
+        }
+        for (World.Session child : children) {
+            OperationId destroy = world.newOperation();
+            if (world.store.request(child.id, destroy, Command.DESTROY)) {
+                life.repairUntil(
+                        "a child is destroyed", () -> child.row().state == SessionState.DESTROYED);
+            }
+            world.nothingIsLeftOf(child);
+        }
+    }
+
     private @Nullable SessionRecord ended() {
-        return Boolean.TRUE.equals(life.client.ask(session::closed))
-                ? life.client.ask(session::record)
-                : null;
+        return isClosed() ? life.client.ask(session::record) : null;
+    }
+
+    private boolean isClosed() {
+        return Boolean.TRUE.equals(life.client.ask(session::closed));
     }
 }

@@ -54,6 +54,9 @@ final class LifecycleCellsTest {
                 session.awaitState(SessionState.DESTROYED);
             } else if (cell.command() == Command.ROLLBACK) {
                 Rollbacks.run(world, session, somethingToGoBackTo(session), true);
+            } else if (cell.command() == Command.FORK) {
+                boolean restored = cell.state() == SessionState.SUSPENDED;
+                Forks.run(world, session, 1, restored ? somethingToGoBackTo(session) : null);
             } else {
                 session.run(cell.command());
             }

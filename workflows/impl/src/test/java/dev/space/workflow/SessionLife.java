@@ -10,6 +10,7 @@ import dev.space.model.Command;
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.FakeStore;
 import dev.space.testkit.Faults;
@@ -52,6 +53,8 @@ final class SessionLife implements AutoCloseable {
         /** Back to any snapshot that is listed. */
         ROLLBACK,
         ROLLBACK_WITH_LOSS,
+        /** From what is there now, or from any snapshot that is listed. */
+        FORK,
         /** A command that was sent before is sent again. */
         RESEND,
         /** Waits for what was asked before. */
@@ -132,6 +135,7 @@ final class SessionLife implements AutoCloseable {
         destroy();
         repairUntil("it is destroyed", () -> state() == SessionState.DESTROYED);
         checks.nothingIsLeft();
+        checks.children();
     }
 
     @Override
@@ -151,6 +155,7 @@ final class SessionLife implements AutoCloseable {
         switch (act) {
             case ROLLBACK -> rollback(false);
             case ROLLBACK_WITH_LOSS -> rollback(true);
+            case FORK -> fork();
             case RESEND -> resend();
             case AWAIT -> world.awaitThat(session::quiet);
             case DESTROY -> destroy();
@@ -194,6 +199,18 @@ final class SessionLife implements AutoCloseable {
             row.acceptLoss = acceptLoss;
             sent.put(operation, Command.ROLLBACK);
             client.tell(() -> session.send(operation, Command.ROLLBACK));
+        }
+    }
+
+    private void fork() {
+        OperationId operation = world.newOperation();
+        if (world.store.request(session.id, operation, Command.FORK)) {
+            List<SnapshotRef> listed = List.copyOf(session.row().snapshots);
+            boolean named = !listed.isEmpty() && random.nextBoolean();
+            SnapshotId snapshot = named ? listed.get(random.nextInt(listed.size())).id() : null;
+            Forks.plan(world, operation, 1 + random.nextInt(2), snapshot);
+            sent.put(operation, Command.FORK);
+            client.tell(() -> session.send(operation, Command.FORK));
         }
     }
 
@@ -340,21 +357,8 @@ final class SessionLife implements AutoCloseable {
 
     /** As the reconciler: what was not taken is sent again, what has no workflow gets one. */
     private void repair() {
-        for (Map.Entry<OperationId, @Nullable Command> row : world.store.requested(session.id)) {
-            OperationId operation = row.getKey();
-            Command command = row.getValue();
-            if (command == null) {
-                var _ = client.begin(() -> session.create(operation));
-            } else if (command == Command.DESTROY) {
-                var _ = client.begin(() -> session.destroy(operation));
-            } else {
-                var _ =
-                        client.begin(() -> {
-                            session.send(operation, command);
-                            return true;
-                        });
-            }
-        }
+        sendRequested(session);
+        children().forEach(this::sendRequested);
         boolean alive = session.row().number > 0 && state() != SessionState.DESTROYED;
         if (alive && Boolean.TRUE.equals(client.ask(session::closed))) {
             client.tell(session::revive);
@@ -367,6 +371,32 @@ final class SessionLife implements AutoCloseable {
         if (node != null && isOff(node)) {
             change(node, NodeChange.Kind.DECLARED_LOST);
         }
+    }
+
+    private void sendRequested(World.Session to) {
+        for (Map.Entry<OperationId, @Nullable Command> row : world.store.requested(to.id)) {
+            OperationId operation = row.getKey();
+            Command command = row.getValue();
+            if (command == null) {
+                var _ = client.begin(() -> to.create(operation));
+            } else if (command == Command.DESTROY) {
+                var _ = client.begin(() -> to.destroy(operation));
+            } else {
+                var _ =
+                        client.begin(() -> {
+                            to.send(operation, command);
+                            return true;
+                        });
+            }
+        }
+    }
+
+    /** What its forks made. */
+    List<World.Session> children() {
+        return Forks.of(world, session).stream()
+                .flatMap(fork -> Forks.children(world, fork).stream())
+                .map(World.Session::crashing)
+                .toList();
     }
 
     /** What the row has was told to the workflow too. */
@@ -397,7 +427,7 @@ final class SessionLife implements AutoCloseable {
     }
 
     List<FakeNode.Vm> running() {
-        return world.nodes().stream().flatMap(n -> n.running().stream()).toList();
+        return Forks.vms(world, session);
     }
 
     /** What a person needs to see why it does not go on. */

@@ -104,6 +104,7 @@ final class SessionLostTasksTest {
                                 "digest",
                                 Size.XS,
                                 null,
+                                null,
                                 "forgotten",
                                 5));
         assertThat(world.node(World.FIRST).running()).hasSize(1);

@@ -124,7 +124,7 @@ class SessionWorkflowTest {
     @Test
     void operationsOfLaterReleasesAreNotAvailable() {
         session.create();
-        for (Command command : new Command[] {Command.FORK, Command.SUSPEND}) {
+        for (Command command : new Command[] {Command.SUSPEND}) {
             assertThat(session.submit(command).error()).isEqualTo(ErrorCode.NOT_AVAILABLE);
         }
     }

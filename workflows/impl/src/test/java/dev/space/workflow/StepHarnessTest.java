@@ -77,6 +77,7 @@ final class StepHarnessTest {
                         OperationKind.CREATE,
                         OperationKind.RESUME,
                         OperationKind.CHECKPOINT,
+                        OperationKind.FORK,
                         OperationKind.ROLLBACK,
                         OperationKind.RECOVER)
                 .map(kind ->
@@ -121,7 +122,7 @@ final class StepHarnessTest {
         String undo =
                 switch (kind) {
                     case CREATE -> "release";
-                    case CHECKPOINT -> "delete snapshot";
+                    case CHECKPOINT, FORK -> "delete snapshot";
                     default -> "end";
                 };
         world.faults.script(undo, Fault.DOUBLED, Fault.DOUBLED);
@@ -136,7 +137,7 @@ final class StepHarnessTest {
                         switch (kind) {
                             case CREATE -> SessionState.DESTROYED;
                             case RESUME, ROLLBACK -> SessionState.PAUSED;
-                            case CHECKPOINT -> SessionState.RUNNING;
+                            case CHECKPOINT, FORK -> SessionState.RUNNING;
                             default -> SessionState.FAILED;
                         });
         destroyed(world, session);
@@ -160,6 +161,7 @@ final class StepHarnessTest {
             case PAUSE -> session.run(Command.PAUSE);
             case RESUME -> session.run(Command.RESUME);
             case CHECKPOINT -> session.run(Command.CHECKPOINT);
+            case FORK -> Forks.sendCreations(world, Forks.run(world, session, 2, null));
             case ROLLBACK ->
                     Rollbacks.run(world, session, session.row().snapshots.getFirst().id(), false);
             case RECOVER -> {
@@ -195,6 +197,7 @@ final class StepHarnessTest {
             session.row().snapshots.forEach(s -> listed.add(s.id()));
             assertThat(there).isEqualTo(listed);
         }
+        Forks.of(world, session).forEach(fork -> Forks.eachIsWholeOrGone(world, fork));
     }
 
     private static void destroyed(World world, World.Session session) {
@@ -203,5 +206,7 @@ final class StepHarnessTest {
             session.awaitState(SessionState.DESTROYED);
         }
         world.nothingIsLeftOf(session);
+        Forks.of(world, session).forEach(fork -> Forks.eachIsWholeOrGone(world, fork));
+        Forks.of(world, session).forEach(fork -> Forks.destroyChildren(world, fork));
     }
 }

@@ -3,8 +3,6 @@ package dev.space.workflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.contract.TaskQueues;
-import dev.space.contract.node.ReleaseSession;
-import dev.space.contract.node.StepRef;
 import dev.space.contract.session.CommandAnswer;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.PolicyAction;
@@ -200,7 +198,7 @@ final class World implements AutoCloseable {
 
     /** One session and the calls that the API makes for it. */
     final class Session {
-        final SessionId id = new SessionId(text(SessionId.PREFIX));
+        final SessionId id;
         private @Nullable DeadlinePolicy deadline;
         private @Nullable PolicyAction idle;
         private @Nullable RecoveryPolicy recovery;
@@ -210,7 +208,12 @@ final class World implements AutoCloseable {
                 WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE;
 
         Session() {
-            store.insertSession(id);
+            this(store.insertSession(new SessionId(text(SessionId.PREFIX))).id);
+        }
+
+        /** One whose row is there. */
+        Session(SessionId there) {
+            id = there;
         }
 
         Session deadline(DeadlinePolicy policy) {
@@ -462,20 +465,6 @@ final class World implements AutoCloseable {
         byte[] bytes = new byte[Ids.RANDOM_BYTES];
         random.nextBytes(bytes);
         return Ids.text(prefix, bytes);
-    }
-
-    /** The reconciler asks the nodes until they have removed what they could not before. */
-    void payWhatIsOwed(Session session) {
-        Fence last = new Fence(session.row().epoch, session.row().number, Long.MAX_VALUE);
-        StepRef ref = new StepRef(session.id, newOperation(), last);
-        for (FakeNode node : nodes.values()) {
-            if (session.row().owed.remove(node.id())) {
-                boolean reachable = node.reachable();
-                node.reachable(true);
-                node.releaseSession(new ReleaseSession(ref));
-                node.reachable(reachable);
-            }
-        }
     }
 
     /** Nothing of the session is left on any node, and its row says so. */

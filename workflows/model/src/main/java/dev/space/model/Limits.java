@@ -36,6 +36,9 @@ public final class Limits {
     /** Environment variables of one session. */
     public static final int ENV_MAX = 128;
 
+    /** Sessions that one fork makes. */
+    public static final int FORK_CHILDREN_MAX = 100;
+
     /** Time-out of one exec when the caller names none. */
     public static final long EXEC_TIMEOUT_MILLIS_DEFAULT = 60_000;
 

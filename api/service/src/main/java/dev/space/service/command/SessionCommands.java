@@ -115,7 +115,7 @@ public class SessionCommands {
         return requested;
     }
 
-    private void sendAndWait(Requested requested, Duration wait) {
+    void sendAndWait(Requested requested, Duration wait) {
         if (requested.answerBody() != null) {
             return;
         }

@@ -16,6 +16,7 @@ import jakarta.inject.Singleton;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Answers of lifecycle commands, kept for whoever sends the same request again. */
@@ -51,6 +52,28 @@ public class Answers {
             int status,
             Duration wait,
             @Nullable IdempotencyKey key) {
+        return of(
+                requested,
+                status,
+                wait,
+                key,
+                () -> new Shown(session(project, requested.session()), true));
+    }
+
+    /**
+     * What a caller is shown.
+     *
+     * @param isFinal it is kept for whoever sends the same request again
+     */
+    record Shown(Object view, boolean isFinal) {}
+
+    /** As above, with another view of what the operation led to. */
+    Response of(
+            Requested requested,
+            int status,
+            Duration wait,
+            @Nullable IdempotencyKey key,
+            Supplier<Shown> view) {
         Blob stored = requested.answerBody();
         if (stored != null) {
             return Response.status(requested.answerStatus())
@@ -65,15 +88,15 @@ public class Answers {
                                     rows.operation(requested.operation()).orElseThrow(), null))
                     .build();
         }
-        SessionView view = session(project, requested.session());
-        if (key != null) {
-            remember(key, status, view);
+        Shown shown = view.get();
+        if (key != null && shown.isFinal()) {
+            remember(key, status, shown.view());
         }
-        return Response.status(status).entity(view).build();
+        return Response.status(status).entity(shown.view()).build();
     }
 
     /** After the answer, so that the caller does not wait for it; a lost one is computed again. */
-    private void remember(IdempotencyKey key, int status, SessionView view) {
+    private void remember(IdempotencyKey key, int status, Object view) {
         Thread.ofVirtual()
                 .start(() -> {
                     try {

@@ -36,7 +36,23 @@ public record CreateSession(
 
     /** What happens after a time. */
     @Schema(name = "Deadline")
-    public record Deadline(@Nullable Long afterSeconds, @Nullable String action) {}
+    public record Deadline(@Nullable Long afterSeconds, @Nullable String action) {
+
+        Instant at(Clock clock) {
+            if (afterSeconds == null || afterSeconds < 1 || afterSeconds > DEADLINE_SECONDS_MAX) {
+                throw invalid("deadline.afterSeconds is from 1 to " + DEADLINE_SECONDS_MAX);
+            }
+            return clock.instant().plusSeconds(afterSeconds);
+        }
+
+        String checkedAction() {
+            String given = action == null ? "pause" : action;
+            if (!given.equals("pause") && !given.equals("destroy")) {
+                throw invalid("deadline.action is pause or destroy");
+            }
+            return given.toUpperCase(Locale.ROOT);
+        }
+    }
 
     /** The name, where it has the form of one; only such a name is looked up. */
     Optional<String> wellFormedTemplate() {
@@ -143,25 +159,11 @@ public record CreateSession(
     }
 
     @Nullable Instant deadlineAt(Clock clock) {
-        if (deadline == null) {
-            return null;
-        }
-        Long after = deadline.afterSeconds();
-        if (after == null || after < 1 || after > DEADLINE_SECONDS_MAX) {
-            throw invalid("deadline.afterSeconds is from 1 to " + DEADLINE_SECONDS_MAX);
-        }
-        return clock.instant().plusSeconds(after);
+        return deadline == null ? null : deadline.at(clock);
     }
 
     @Nullable String deadlineAction() {
-        if (deadline == null) {
-            return null;
-        }
-        String action = deadline.action() == null ? "pause" : deadline.action();
-        if (!action.equals("pause") && !action.equals("destroy")) {
-            throw invalid("deadline.action is pause or destroy");
-        }
-        return action.toUpperCase(Locale.ROOT);
+        return deadline == null ? null : deadline.checkedAction();
     }
 
     static SpaceException invalid(String detail) {

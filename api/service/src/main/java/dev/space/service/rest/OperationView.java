@@ -7,6 +7,7 @@ import dev.space.model.OperationState;
 import dev.space.store.OperationRow;
 import dev.space.store.view.OperationEntity;
 import java.time.Instant;
+import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,8 @@ public record OperationView(
         Instant requestedAt,
         @Nullable Instant acceptedAt,
         @Nullable Instant endedAt,
-        @Nullable String step) {
+        @Nullable String step,
+        @Nullable List<ForkView.Child> children) {
 
     /** How it failed. */
     @Schema(name = "OperationFailure")
@@ -42,7 +44,25 @@ public record OperationView(
                 row.requestedAt(),
                 row.acceptedAt(),
                 row.endedAt(),
-                step);
+                step,
+                null);
+    }
+
+    /** A FORK names what it made. */
+    OperationView with(List<ForkView.Child> made) {
+        return new OperationView(
+                id,
+                session,
+                kind,
+                state,
+                number,
+                epoch,
+                error,
+                requestedAt,
+                acceptedAt,
+                endedAt,
+                step,
+                made);
     }
 
     static OperationView of(OperationEntity row) {
@@ -57,10 +77,11 @@ public record OperationView(
                 row.requestedAt,
                 row.acceptedAt,
                 row.endedAt,
+                null,
                 null);
     }
 
-    private static @Nullable Failure failure(@Nullable ErrorCode code, @Nullable String detail) {
+    static @Nullable Failure failure(@Nullable ErrorCode code, @Nullable String detail) {
         return code == null ? null : new Failure(code, detail == null ? code.summary() : detail);
     }
 }

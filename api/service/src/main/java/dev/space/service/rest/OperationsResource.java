@@ -2,11 +2,13 @@ package dev.space.service.rest;
 
 import dev.space.contract.session.InFlight;
 import dev.space.model.ErrorCode;
+import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
 import dev.space.model.SpaceException;
 import dev.space.service.auth.Caller;
 import dev.space.service.command.OperationWaiter;
 import dev.space.service.command.SessionWorkflows;
+import dev.space.store.ForkStore;
 import dev.space.store.OperationRow;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
@@ -34,14 +36,20 @@ public class OperationsResource {
     private final Answers answers;
     private final OperationWaiter waiter;
     private final SessionWorkflows workflows;
+    private final ForkStore forks;
 
     @Inject
     public OperationsResource(
-            Caller caller, Answers answers, OperationWaiter waiter, SessionWorkflows workflows) {
+            Caller caller,
+            Answers answers,
+            OperationWaiter waiter,
+            SessionWorkflows workflows,
+            ForkStore forks) {
         this.caller = caller;
         this.answers = answers;
         this.waiter = waiter;
         this.workflows = workflows;
+        this.forks = forks;
     }
 
     @GET
@@ -56,7 +64,10 @@ public class OperationsResource {
                                 new SpaceException(
                                         ErrorCode.NOT_FOUND, "there is no operation " + id));
         answers.session(caller.project(), row.session());
-        return OperationView.of(row, step(row));
+        OperationView view = OperationView.of(row, step(row));
+        return row.kind() == OperationKind.FORK
+                ? view.with(forks.children(row.id()).stream().map(ForkView.Child::of).toList())
+                : view;
     }
 
     /** The step in flight, as the workflow tells it; absent when it cannot be asked. */

@@ -34,7 +34,9 @@ public record SessionView(
         Instant updatedAt,
         @Nullable Instant lastActiveAt,
         @Nullable Instant deadlineAt,
-        @Nullable String deadlineAction) {
+        @Nullable String deadlineAction,
+        @Nullable String forkedFrom,
+        @Nullable String forkOperation) {
 
     /** Why the session changed last. */
     public record Reason(ReasonCode code, String text, Instant at) {}
@@ -60,7 +62,9 @@ public record SessionView(
                 row.updatedAt,
                 row.lastActiveAt,
                 row.deadlineAt,
-                row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT));
+                row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT),
+                row.originSessionId,
+                row.forkOperation);
     }
 
     /** Shown only where it says something. */

@@ -212,7 +212,7 @@ public class SessionsResource {
     }
 
     @POST
-    @Path("{id}/{command:(?:pause|resume|checkpoint|fork|rollback|suspend|restore|recover)}")
+    @Path("{id}/{command:(?:pause|resume|checkpoint|rollback|suspend|restore|recover)}")
     @Consumes(MediaType.WILDCARD)
     @Operation(summary = "Send a lifecycle command and wait until it is done")
     @RequestBody(content = @Content(schema = @Schema(implementation = CommandBody.class)))

@@ -86,6 +86,12 @@ public class SessionEntity {
     @Column(name = "tombstone_operation")
     public @Nullable String tombstoneOperation;
 
+    @Column(name = "origin_session_id")
+    public @Nullable String originSessionId;
+
+    @Column(name = "fork_operation")
+    public @Nullable String forkOperation;
+
     @Column(name = "last_active_at")
     public @Nullable Instant lastActiveAt;
 

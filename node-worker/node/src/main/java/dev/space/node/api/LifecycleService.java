@@ -78,11 +78,16 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
     private static StartSandbox start(StartSandboxRequest request) {
         SnapshotId snapshot =
                 request.getSnapshotId().isEmpty() ? null : new SnapshotId(request.getSnapshotId());
+        SessionId origin =
+                request.getSnapshotSessionId().isEmpty()
+                        ? null
+                        : new SessionId(request.getSnapshotSessionId());
         return new StartSandbox(
                 Wire.ref(request.getRef()),
                 request.getTemplateDigest(),
                 Wire.size(request.getSize()),
                 snapshot,
+                origin,
                 request.getHostname(),
                 request.getMaxProcesses());
     }

@@ -3,6 +3,7 @@ package dev.space.node.sandbox;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.StartSandbox;
 import dev.space.model.Fence;
+import dev.space.model.SessionId;
 import dev.space.model.SnapshotKind;
 import dev.space.node.dataplane.ProcessTable;
 import dev.space.node.engine.spi.GuestIdentity;
@@ -154,9 +155,10 @@ final class StartStep {
                     false,
                     template);
         }
-        SnapshotManifest manifest =
-                parts.snapshots().require(request.ref().session(), request.snapshot());
-        Path directory = parts.snapshots().directory(request.ref().session(), request.snapshot());
+        SessionId origin = request.origin();
+        SessionId owner = origin == null ? request.ref().session() : origin;
+        SnapshotManifest manifest = parts.snapshots().require(owner, request.snapshot());
+        Path directory = parts.snapshots().directory(owner, request.snapshot());
         boolean full = manifest.taken().kind() == SnapshotKind.FULL;
         boolean usable =
                 full

@@ -135,7 +135,8 @@ final class TestNode {
     }
 
     static StartSandbox start(StepRef ref, @Nullable SnapshotId snapshot) {
-        return new StartSandbox(ref, FakeTemplates.DEFAULT_DIGEST, Size.XS, snapshot, "box", 5);
+        return new StartSandbox(
+                ref, FakeTemplates.DEFAULT_DIGEST, Size.XS, snapshot, null, "box", 5);
     }
 
     static TakeSnapshot take(StepRef ref, SnapshotId snapshot) {

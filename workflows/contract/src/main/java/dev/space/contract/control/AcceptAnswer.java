@@ -4,6 +4,7 @@ import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
+import dev.space.model.SessionId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  *     {@code accepted}, none has room
  * @param tombstone the DESTROY that refused this operation
  * @param deadline the row's deadline when {@code onlyIfDeadlinePassed} did not hold
- * @param target the snapshot that a rollback goes to, as the operation's row names it
+ * @param target the snapshot that a rollback goes to, that a fork's children continue from, or that
+ *     such a child starts from; as the operation's row names it
  * @param acceptLoss a rollback goes on although no safety snapshot can be made
+ * @param origin of a fork's child: the session that the target is of
  */
 public record AcceptAnswer(
         boolean accepted,
@@ -29,4 +32,5 @@ public record AcceptAnswer(
         @Nullable OperationId tombstone,
         @Nullable DeadlinePolicy deadline,
         @Nullable SnapshotRef target,
-        boolean acceptLoss) {}
+        boolean acceptLoss,
+        @Nullable SessionId origin) {}

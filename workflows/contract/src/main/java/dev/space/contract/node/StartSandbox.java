@@ -1,14 +1,16 @@
 package dev.space.contract.node;
 
+import dev.space.model.SessionId;
 import dev.space.model.Size;
 import dev.space.model.SnapshotId;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the sandbox of an epoch. Exactly one source: the template's start snapshot ({@code
- * snapshot} is null), or a snapshot of the session.
+ * snapshot} is null), or a snapshot of the session or of the one it was forked from.
  *
  * @param template digest of the template; names the root file system in either case
+ * @param origin session that the snapshot is of; null: of this one
  * @param hostname host name inside the sandbox
  * @param maxProcesses user processes that may run at once
  */
@@ -17,5 +19,6 @@ public record StartSandbox(
         String template,
         Size size,
         @Nullable SnapshotId snapshot,
+        @Nullable SessionId origin,
         String hostname,
         int maxProcesses) {}

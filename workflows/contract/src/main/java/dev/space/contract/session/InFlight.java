@@ -2,6 +2,7 @@ package dev.space.contract.session;
 
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
+import dev.space.model.SessionId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param epoch epoch its fence carries
  * @param attempt last attempt that was sent; grows through the whole operation
- * @param target where a rollback goes to
+ * @param target where a rollback goes to; what a fork or one of its children continues from
  * @param acceptLoss a rollback goes on although no safety snapshot can be made
+ * @param origin of a fork's child: the session that the target is of; null: it is of this one
  */
 public record InFlight(
         OperationId operation,
@@ -21,7 +23,8 @@ public record InFlight(
         String step,
         long acceptedAtMillis,
         @Nullable SnapshotRef target,
-        boolean acceptLoss) {
+        boolean acceptLoss,
+        @Nullable SessionId origin) {
 
     public InFlight atStep(String nextStep, long nextAttempt) {
         return new InFlight(
@@ -33,11 +36,21 @@ public record InFlight(
                 nextStep,
                 acceptedAtMillis,
                 target,
-                acceptLoss);
+                acceptLoss,
+                origin);
     }
 
     public InFlight underEpoch(long next) {
         return new InFlight(
-                operation, kind, number, next, attempt, step, acceptedAtMillis, target, acceptLoss);
+                operation,
+                kind,
+                number,
+                next,
+                attempt,
+                step,
+                acceptedAtMillis,
+                target,
+                acceptLoss,
+                origin);
     }
 }

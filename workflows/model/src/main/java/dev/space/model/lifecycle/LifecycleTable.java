@@ -33,6 +33,7 @@ public final class LifecycleTable {
                             OperationKind.PAUSE,
                             OperationKind.RESUME,
                             OperationKind.CHECKPOINT,
+                            OperationKind.FORK,
                             OperationKind.ROLLBACK,
                             OperationKind.RECOVER,
                             OperationKind.DESTROY));

@@ -148,9 +148,8 @@ final class LifecycleTableTest {
         boolean later =
                 switch (stated) {
                     case Go(OperationKind kind) ->
-                            Set.of(OperationKind.FORK, OperationKind.SUSPEND, OperationKind.RESTORE)
-                                    .contains(kind);
-                    case Wait _ -> Set.of(Command.FORK, Command.SUSPEND).contains(command);
+                            Set.of(OperationKind.SUSPEND, OperationKind.RESTORE).contains(kind);
+                    case Wait _ -> command == Command.SUSPEND;
                     default -> false;
                 };
         return later ? new Refuse(ErrorCode.NOT_AVAILABLE) : stated;
@@ -228,6 +227,7 @@ final class LifecycleTableTest {
                         Command.PAUSE,
                         Command.RESUME,
                         Command.CHECKPOINT,
+                        Command.FORK,
                         Command.ROLLBACK,
                         Command.RESTORE,
                         Command.DESTROY);
