@@ -73,6 +73,19 @@ class DataPlaneIT extends SharedPlatform {
     }
 
     @Test
+    void whatASessionCostsIsMeasuredOnItsNode() throws Exception {
+        JsonNode before = ok(p().get(path + "/storage"), 200);
+        assertThat(before.get("node").asText()).isEqualTo("whole-1");
+        assertThat(before.get("parts").findValuesAsText("part")).contains("live");
+        assertThat(before.get("bytes").asLong()).isPositive();
+        ok(p().post(path + "/checkpoint", ""), 200);
+        JsonNode after = ok(p().get(path + "/storage"), 200);
+        assertThat(after.get("parts")).hasSize(before.get("parts").size() + 1);
+        assertThat(after.get("bytes").asLong()).isGreaterThan(before.get("bytes").asLong());
+        refused(p().get("/v1/sessions/ses_" + "a".repeat(26) + "/storage"), 404, "NOT_FOUND");
+    }
+
+    @Test
     void outputIsReadFromAnOffsetAndFollowed() throws Exception {
         String process =
                 path + "/processes/" + started("\"argv\":[\"counter\",\"200\"]").get("id").asText();

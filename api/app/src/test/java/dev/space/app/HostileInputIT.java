@@ -39,6 +39,7 @@ class HostileInputIT extends SharedPlatform {
                     "/operations",
                     "/snapshots",
                     "/events",
+                    "/storage",
                     "/processes",
                     "/processes/none",
                     "/processes/none/output",

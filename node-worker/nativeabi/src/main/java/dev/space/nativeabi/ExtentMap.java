@@ -26,13 +26,22 @@ public final class ExtentMap {
 
     /** All extents in order of their place in the file; dirty pages are written first. */
     public static List<Extent> of(Path file) throws IOException {
+        return of(file, Libc.FIEMAP_FLAG_SYNC);
+    }
+
+    /** As above without writing anything: what is still in memory is told as DELALLOC. */
+    public static List<Extent> asItIs(Path file) throws IOException {
+        return of(file, 0);
+    }
+
+    private static List<Extent> of(Path file, int flags) throws IOException {
         List<Extent> extents = new ArrayList<>();
         try (NativeFile open = NativeFile.open(file, Libc.O_RDONLY, 0);
                 Arena arena = Arena.ofConfined()) {
             MemorySegment map = arena.allocate(HEADER_BYTES + BATCH * EXTENT_BYTES, 8);
             long start = 0;
             while (true) {
-                int mapped = read(open, arena, map, start);
+                int mapped = read(open, arena, map, start, flags);
                 for (int i = 0; i < mapped; i++) {
                     extents.add(extent(map, i));
                 }
@@ -51,11 +60,11 @@ public final class ExtentMap {
      * JUSTIFICATION: no JDK call tells extents. SAFETY: the segment has room for BATCH extents and
      * fm_extent_count says so to the kernel; it lives until the caller's arena ends.
      */
-    private static int read(NativeFile file, Arena arena, MemorySegment map, long start)
+    private static int read(NativeFile file, Arena arena, MemorySegment map, long start, int flags)
             throws NativeException {
         map.set(JAVA_LONG, Layouts.offset(Layouts.FIEMAP, "fm_start"), start);
         map.set(JAVA_LONG, Layouts.offset(Layouts.FIEMAP, "fm_length"), Long.MAX_VALUE - start);
-        map.set(JAVA_INT, Layouts.offset(Layouts.FIEMAP, "fm_flags"), Libc.FIEMAP_FLAG_SYNC);
+        map.set(JAVA_INT, Layouts.offset(Layouts.FIEMAP, "fm_flags"), flags);
         map.set(JAVA_INT, Layouts.offset(Layouts.FIEMAP, "fm_mapped_extents"), 0);
         map.set(JAVA_INT, Layouts.offset(Layouts.FIEMAP, "fm_extent_count"), BATCH);
         try {

@@ -5,18 +5,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.model.Size;
-import dev.space.nativeabi.Extent;
-import dev.space.nativeabi.ExtentMap;
 import dev.space.verification.Repository;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -213,23 +208,13 @@ final class ForkIT {
         }
     }
 
-    /** Bytes of a sandbox's disk and memory that no other file shares. */
+    /** Bytes of a sandbox's disk and memory that no other file shares, as the API tells. */
     private long exclusiveBytes(String session) throws IOException {
-        long sum = 0;
-        for (String name : List.of("disk", "ram", "device")) {
-            for (Extent extent : ExtentMap.of(live(session).resolve(name))) {
-                sum += extent.has(Extent.SHARED) ? 0 : extent.length();
-            }
-        }
-        return sum;
-    }
-
-    private Path live(String session) throws IOException {
-        try (Stream<Path> volumes = Files.list(platform.data().resolve("node/volumes"))) {
-            return volumes.map(v -> v.resolve("sessions").resolve(session).resolve("live"))
-                    .filter(Files::isDirectory)
-                    .findFirst()
-                    .orElseThrow();
-        }
+        JsonNode storage = rest.get("/v1/sessions/" + session + "/storage");
+        assertThat(storage.path("parts")).as("%s", storage).hasSize(1);
+        assertThat(storage.path("bytes").asLong())
+                .as("%s", storage)
+                .isGreaterThan(MEMORY_BYTES / 4);
+        return storage.path("exclusiveBytes").asLong();
     }
 }

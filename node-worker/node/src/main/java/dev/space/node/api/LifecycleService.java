@@ -13,17 +13,20 @@ import dev.space.model.SpaceException;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.SandboxManager;
 import dev.space.node.templates.TemplateSource;
+import dev.space.node.volumes.StorageUse;
 import dev.space.node.volumes.Volume;
 import dev.space.nodeapi.v1.DeleteSnapshotRequest;
 import dev.space.nodeapi.v1.Done;
 import dev.space.nodeapi.v1.EndSandboxRequest;
 import dev.space.nodeapi.v1.InspectRequest;
+import dev.space.nodeapi.v1.MeasureStorageRequest;
 import dev.space.nodeapi.v1.NodeInventory;
 import dev.space.nodeapi.v1.NodeLifecycleGrpc;
 import dev.space.nodeapi.v1.ReleaseSessionRequest;
 import dev.space.nodeapi.v1.SandboxStarted;
 import dev.space.nodeapi.v1.SnapshotTaken;
 import dev.space.nodeapi.v1.StartSandboxRequest;
+import dev.space.nodeapi.v1.Storage;
 import dev.space.nodeapi.v1.TakeSnapshotRequest;
 import io.grpc.stub.StreamObserver;
 
@@ -175,6 +178,21 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                             .setMemoryFreeBytes(memory.freeBytes())
                             .addAllTemplates(
                                     templates.states().stream().map(Wire::template).toList())
+                            .build();
+                });
+    }
+
+    @Override
+    public void measureStorage(MeasureStorageRequest request, StreamObserver<Storage> caller) {
+        Calls.unary(
+                caller,
+                () -> {
+                    SessionId session = new SessionId(request.getSessionId());
+                    return Storage.newBuilder()
+                            .addAllParts(
+                                    StorageUse.of(volume, session).stream()
+                                            .map(Wire::storage)
+                                            .toList())
                             .build();
                 });
     }

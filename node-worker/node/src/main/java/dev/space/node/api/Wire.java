@@ -23,6 +23,7 @@ import dev.space.nodeapi.v1.ProcessSpec;
 import dev.space.nodeapi.v1.SandboxStarted;
 import dev.space.nodeapi.v1.SandboxState;
 import dev.space.nodeapi.v1.SnapshotTaken;
+import dev.space.nodeapi.v1.StorageUse;
 import dev.space.nodeapi.v1.TemplateState;
 
 /** Between the messages of the node API and the node's own types. */
@@ -77,6 +78,14 @@ public final class Wire {
                 .addAllSnapshots(status.snapshots().stream().map(Wire::taken).toList())
                 .setMemoryBytes(status.memoryBytes())
                 .setDiskBytes(status.diskBytes())
+                .build();
+    }
+
+    static StorageUse storage(dev.space.node.volumes.StorageUse use) {
+        return StorageUse.newBuilder()
+                .setPart(use.part())
+                .setBytes(use.bytes())
+                .setExclusiveBytes(use.exclusiveBytes())
                 .build();
     }
 
