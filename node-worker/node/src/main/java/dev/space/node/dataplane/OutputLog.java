@@ -44,10 +44,20 @@ public final class OutputLog implements AutoCloseable {
     private boolean ended;
     private boolean closed;
 
-    /** Opens what an earlier process left, or begins at offset 0. */
+    /** Begins at offset 0; the directory need not exist. */
     OutputLog(Path directory, String stream) {
         this.directory = directory;
         this.stream = stream;
+    }
+
+    /** Opens what an earlier process left. */
+    static OutputLog reopen(Path directory, String stream) {
+        OutputLog log = new OutputLog(directory, stream);
+        log.findSegments();
+        return log;
+    }
+
+    private void findSegments() {
         String prefix = stream + ".";
         for (Path file : Volume.children(directory)) {
             String name = file.getFileName().toString();

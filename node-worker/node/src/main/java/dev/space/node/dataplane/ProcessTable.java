@@ -16,12 +16,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * The processes of one sandbox: every one is followed from its start to its end, so that a
  * background process never waits for a reader that is not there.
  */
-public final class ProcessTable implements AutoCloseable {
+public final class ProcessTable implements AutoCloseable, SandboxProcess.Events {
 
     private static final Logger LOG = LoggerFactory.getLogger(ProcessTable.class);
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-]{1,64}");
@@ -39,7 +41,12 @@ public final class ProcessTable implements AutoCloseable {
 
     private final Path directory;
     private final Guest guest;
+    private final RecordKeeper records = new RecordKeeper(this::kept);
     private final Map<String, SandboxProcess> processes = new ConcurrentHashMap<>();
+
+    /** Ended ones, in the order of their ends. */
+    private final Deque<SandboxProcess> finished = new ConcurrentLinkedDeque<>();
+
     private volatile boolean closed;
 
     private ProcessTable(Path directory, Guest guest) {
@@ -63,7 +70,9 @@ public final class ProcessTable implements AutoCloseable {
                 meta = new ProcessMeta(process, List.of(), "");
             }
             SandboxProcess followed = table.add(meta);
-            if (!followed.isOver()) {
+            if (followed.isOver()) {
+                guest.forget(followed.id());
+            } else {
                 table.attach(followed);
             }
         }
@@ -75,7 +84,25 @@ public final class ProcessTable implements AutoCloseable {
                 }
             }
         });
+        table.removeUnknown();
         return table;
+    }
+
+    /** Output without a record, of a process that nobody knows: its id may be used again. */
+    private void removeUnknown() {
+        for (Path child : Volume.children(directory)) {
+            if (!processes.containsKey(child.getFileName().toString())) {
+                removeTree(child);
+            }
+        }
+    }
+
+    private static void removeTree(Path process) {
+        try {
+            DurableFiles.deleteTree(process);
+        } catch (IOException e) {
+            LOG.warn("{} stays until the sandbox ends", process, e);
+        }
     }
 
     private static Map<String, ProcessMeta> readAll(Path directory) {
@@ -88,7 +115,7 @@ public final class ProcessTable implements AutoCloseable {
                                 ProcessMeta.class);
                 known.put(meta.state().id(), meta);
             } catch (IOException e) {
-                LOG.warn("{} has no readable record and is skipped", child, e);
+                LOG.info("{} has no readable record; the guest may know it", child);
             }
         }
         return known;
@@ -96,9 +123,29 @@ public final class ProcessTable implements AutoCloseable {
 
     private SandboxProcess add(ProcessMeta meta) {
         SandboxProcess process =
-                new SandboxProcess(directory.resolve(meta.state().id()), meta, this::reattachLater);
+                SandboxProcess.known(directory.resolve(meta.state().id()), meta, this);
         processes.put(process.id(), process);
+        if (process.isOver()) {
+            finished.add(process);
+        }
         return process;
+    }
+
+    @Override
+    public void changed(SandboxProcess process) {
+        records.add(process);
+    }
+
+    @Override
+    public void ended(SandboxProcess process) {
+        finished.add(process);
+        records.add(process);
+    }
+
+    /** Its end and output are on the node's disk. */
+    private void kept(SandboxProcess process) {
+        guest.forget(process.id());
+        prune();
     }
 
     /** Starts a process, or finds the one that an earlier attempt started under the same id. */
@@ -114,10 +161,8 @@ public final class ProcessTable implements AutoCloseable {
         }
         GuestProcess unborn = new GuestProcess(start.id(), 0, true, 0, 0, "", "", 0, 0, 0, 0);
         SandboxProcess process =
-                new SandboxProcess(
-                        directory.resolve(start.id()),
-                        ProcessMeta.of(unborn, start),
-                        this::reattachLater);
+                SandboxProcess.fresh(
+                        directory.resolve(start.id()), ProcessMeta.of(unborn, start), this);
         SandboxProcess other = processes.putIfAbsent(start.id(), process);
         if (other != null) {
             return other;
@@ -128,13 +173,12 @@ public final class ProcessTable implements AutoCloseable {
             forget(process);
             throw e;
         }
-        prune();
         return process;
     }
 
     /** Before the records are cloned into a snapshot. */
     public void flush() {
-        processes.values().forEach(SandboxProcess::flush);
+        records.flush();
     }
 
     public SandboxProcess require(String id) {
@@ -161,7 +205,8 @@ public final class ProcessTable implements AutoCloseable {
     /**
      * After the link broke: tries until it is back, the process is over, or the sandbox is gone.
      */
-    private void reattachLater(SandboxProcess process) {
+    @Override
+    public void detached(SandboxProcess process) {
         if (closed || process.isOver()) {
             return;
         }
@@ -205,22 +250,20 @@ public final class ProcessTable implements AutoCloseable {
 
     /** Keeps a bounded number of finished processes; the oldest results go first. */
     private void prune() {
-        if (processes.size() <= Limits.PROCESSES_FINISHED_MAX) {
-            return;
+        // Its size is counted one by one, so it is asked for only where there may be too many.
+        while (processes.size() > Limits.PROCESSES_FINISHED_MAX
+                && finished.size() > Limits.PROCESSES_FINISHED_MAX) {
+            SandboxProcess oldest = finished.poll();
+            if (oldest != null) {
+                forget(oldest);
+            }
         }
-        List<SandboxProcess> finished = list().stream().filter(SandboxProcess::isOver).toList();
-        int surplus = finished.size() - Limits.PROCESSES_FINISHED_MAX;
-        finished.stream().limit(Math.max(0, surplus)).forEach(this::forget);
     }
 
     private void forget(SandboxProcess process) {
         processes.remove(process.id(), process);
-        process.forget();
-        try {
-            DurableFiles.deleteTree(directory.resolve(process.id()));
-        } catch (IOException e) {
-            LOG.warn("output of process {} stays until the sandbox ends", process.id(), e);
-        }
+        process.close();
+        removeTree(directory.resolve(process.id()));
     }
 
     /** Bytes that were written to a process's input, on behalf of a caller. */
@@ -239,6 +282,7 @@ public final class ProcessTable implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        records.close();
         processes.values().forEach(SandboxProcess::close);
     }
 }

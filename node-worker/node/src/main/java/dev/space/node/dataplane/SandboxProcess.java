@@ -15,13 +15,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /** One process in a sandbox as the node follows it. */
 public final class SandboxProcess implements OutputSink, AutoCloseable {
 
+    private static final String LOST = "LOST";
+
     private final Path directory;
-    private final Consumer<SandboxProcess> onDetached;
+    private final Events events;
     private final OutputLog stdout;
     private final OutputLog stderr;
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
@@ -30,15 +31,49 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
     private boolean forgotten;
     private boolean unwritten;
 
-    SandboxProcess(Path directory, ProcessMeta meta, Consumer<SandboxProcess> onDetached) {
+    /** What its table must know. */
+    interface Events {
+        /** Its state is newer than its record. */
+        void changed(SandboxProcess process);
+
+        /** As {@link #changed}, once in its life: it is over. */
+        void ended(SandboxProcess process);
+
+        void detached(SandboxProcess process);
+    }
+
+    private SandboxProcess(
+            Path directory, ProcessMeta meta, Events events, OutputLog stdout, OutputLog stderr) {
         this.directory = directory;
         this.meta = meta;
-        this.onDetached = onDetached;
-        this.stdout = new OutputLog(directory, "stdout");
-        this.stderr = new OutputLog(directory, "stderr");
+        this.events = events;
+        this.stdout = stdout;
+        this.stderr = stderr;
+    }
+
+    /** One that is about to be started: nothing is looked for on disk. */
+    static SandboxProcess fresh(Path directory, ProcessMeta meta, Events events) {
+        return new SandboxProcess(
+                directory,
+                meta,
+                events,
+                new OutputLog(directory, "stdout"),
+                new OutputLog(directory, "stderr"));
+    }
+
+    /** One that was followed before, with the output kept of it. */
+    static SandboxProcess known(Path directory, ProcessMeta meta, Events events) {
+        SandboxProcess process =
+                new SandboxProcess(
+                        directory,
+                        meta,
+                        events,
+                        OutputLog.reopen(directory, "stdout"),
+                        OutputLog.reopen(directory, "stderr"));
         if (!meta.state().running()) {
-            finish();
+            process.finish();
         }
+        return process;
     }
 
     public String id() {
@@ -100,17 +135,22 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         } finally {
             recording.unlock();
         }
-        // Beside the command, whose caller waits: until it is written the guest knows it.
-        Thread.ofVirtual().name("record-" + id()).start(this::flush);
+        events.changed(this);
     }
 
-    /** Writes what is not on disk yet. */
-    void flush() {
+    /**
+     * Writes what is not on disk yet.
+     *
+     * @return true when the end of the process is on disk now, and the guest need not keep it
+     */
+    boolean flush() {
         recording.lock();
         try {
-            if (unwritten) {
-                record(meta.state());
+            if (!unwritten || forgotten) {
+                return false;
             }
+            record();
+            return !meta.state().running() && !meta.state().reason().equals(LOST);
         } finally {
             recording.unlock();
         }
@@ -140,22 +180,12 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         recording.lock();
         try {
             meta = meta.with(last);
-            finish();
-            record(last);
+            unwritten = true;
         } finally {
             recording.unlock();
         }
-    }
-
-    /** Before its directory is removed: nothing writes there afterwards. */
-    void forget() {
-        recording.lock();
-        try {
-            forgotten = true;
-        } finally {
-            recording.unlock();
-        }
-        close();
+        finish();
+        events.ended(this);
     }
 
     /** The guest no longer knows it: its VM was booted without the memory it lived in. */
@@ -168,7 +198,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
                         false,
                         -1,
                         0,
-                        "LOST",
+                        LOST,
                         "the sandbox was started again without its memory",
                         s.startedUnixMillis(),
                         s.endedUnixMillis(),
@@ -178,24 +208,19 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
 
     @Override
     public void detached(Throwable why) {
-        onDetached.accept(this);
+        events.detached(this);
     }
 
-    private void record(GuestProcess state) {
-        ProcessMeta next = meta.with(state);
-        meta = next;
-        unwritten = false;
-        if (forgotten) {
-            return;
-        }
+    private void record() {
         try {
             Files.createDirectories(directory);
             Path staged = directory.resolve(ProcessMeta.FILE + ".next");
-            Files.write(staged, Json.MAPPER.writeValueAsBytes(next));
+            Files.write(staged, Json.MAPPER.writeValueAsBytes(meta));
             Files.move(
                     staged,
                     directory.resolve(ProcessMeta.FILE),
                     java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+            unwritten = false;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -207,8 +232,15 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         over.complete(true);
     }
 
+    /** Its directory may be removed now: nothing writes there afterwards. */
     @Override
     public void close() {
+        recording.lock();
+        try {
+            forgotten = true;
+        } finally {
+            recording.unlock();
+        }
         stdout.close();
         stderr.close();
     }

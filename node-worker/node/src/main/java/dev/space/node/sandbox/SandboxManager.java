@@ -298,6 +298,7 @@ public final class SandboxManager implements AutoCloseable {
                 Sandbox sandbox = session.sandbox();
                 session.setSandbox(null);
                 if (sandbox != null) {
+                    sandbox.processes().flush();
                     sandbox.processes().close();
                     sandbox.vm().detach();
                 }

@@ -177,7 +177,9 @@ public final class StartSnapshotMaker {
                         false);
         var _ = vm.guest().start(start, new ExitOnly(over));
         try {
-            return over.get(WARM_UP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exitCode();
+            int code = over.get(WARM_UP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exitCode();
+            vm.guest().forget(id);
+            return code;
         } catch (ExecutionException | TimeoutException e) {
             throw unusable("`" + id + "` did not end", e);
         } catch (InterruptedException e) {

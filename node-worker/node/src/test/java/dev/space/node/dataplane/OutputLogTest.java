@@ -18,7 +18,7 @@ final class OutputLogTest {
     @TempDir Path directory;
 
     private OutputLog open() {
-        return new OutputLog(directory.resolve("p"), "stdout");
+        return OutputLog.reopen(directory.resolve("p"), "stdout");
     }
 
     private static void append(OutputLog log, long offset, ByteString data) {

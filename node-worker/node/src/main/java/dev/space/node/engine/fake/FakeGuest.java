@@ -354,6 +354,19 @@ final class FakeGuest implements Guest {
     }
 
     @Override
+    public void forget(String id) {
+        lock.lock();
+        try {
+            FakeProcess process = processes.get(id);
+            if (!gone && !stopped && process != null && process.isOver()) {
+                processes.remove(id);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
     public GuestFile stat(GuestPath path) {
         return inside(() -> disk.stat(FakeDisk.name(path)));
     }

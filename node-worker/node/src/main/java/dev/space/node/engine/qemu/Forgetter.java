@@ -25,7 +25,7 @@ final class Forgetter {
     private static final Duration LATER = Duration.ofSeconds(1);
 
     /** How many are told with one start. */
-    private static final int TOLD_AT_ONCE = 16;
+    private static final int TOLD_AT_ONCE = 4;
 
     private final GuestLink link;
     private final ReentrantLock lock = new ReentrantLock();

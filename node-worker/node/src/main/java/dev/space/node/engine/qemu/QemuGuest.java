@@ -140,8 +140,6 @@ final class QemuGuest implements Guest {
                 return;
             }
             sink.exited(state(last));
-            // All of it is on the node's disk: the guest need not keep it.
-            forgetter.add(id);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
@@ -205,6 +203,11 @@ final class QemuGuest implements Guest {
     @Override
     public void signal(String id, int signal) {
         var _ = client().signal(id, signal, false);
+    }
+
+    @Override
+    public void forget(String id) {
+        forgetter.add(id);
     }
 
     private static FilePath path(GuestPath path) {

@@ -31,6 +31,9 @@ public interface Guest {
 
     void signal(String processId, int signal);
 
+    /** An ended process whose result and output are kept elsewhere; never fails, may come late. */
+    void forget(String processId);
+
     GuestFile stat(GuestPath path);
 
     void list(GuestPath path, Consumer<GuestFile> each);
