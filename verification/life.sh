@@ -222,6 +222,9 @@ space:
     slots: $SLOTS
     slot-uid-base: $UID_BASE
     volume-gib: 6
+    rolling:
+      disk-seconds: 0
+      full-seconds: 0
 YAML
 
 step="the platform comes up"

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,9 @@ public final class FakeNode implements NodeActivities {
         private Fence highest = new Fence(0, 0, 0);
         private @Nullable Vm vm;
         private long stops;
+        private long presentEpoch;
+        private @Nullable SnapshotId presentSource;
+        private @Nullable SandboxStarted started;
         private final Map<SnapshotId, SnapshotTaken> snapshots = new LinkedHashMap<>();
     }
 
@@ -224,27 +228,66 @@ public final class FakeNode implements NodeActivities {
     private SandboxStarted start(Session s, StartSandbox request) {
         StepRef ref = request.ref();
         Vm there = s.vm;
-        if (there != null && there.operation().equals(ref.operation())) {
-            if (there.start().epoch() == ref.fence().epoch()) {
-                return started(there.start().attempt()); // made by an earlier attempt
-            }
+        SandboxStarted earlier = s.started;
+        boolean made =
+                there != null
+                        && there.operation().equals(ref.operation())
+                        && there.start().epoch() == ref.fence().epoch();
+        if (made && earlier != null) {
+            return earlier;
         }
-        SnapshotId source = request.snapshot();
+        SnapshotTaken newest = request.newest() ? newest(s, request.snapshot()) : null;
+        SnapshotId source = newest == null ? request.snapshot() : newest.snapshot();
         SessionId origin = request.origin();
         Session owner = origin == null ? s : sessions.get(origin);
-        if (source != null && (owner == null || !owner.snapshots.containsKey(source))) {
+        boolean missing =
+                source == null
+                        ? request.newest()
+                        : owner == null || !owner.snapshots.containsKey(source);
+        if (missing) {
             throw new SpaceException(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot " + source);
         }
         if (running().size() >= room) {
             throw new SpaceException(ErrorCode.NO_CAPACITY, "the node is full");
         }
         s.stops = 0;
+        s.presentEpoch = ref.fence().epoch();
+        s.presentSource = source;
         s.vm = new Vm(ref.session(), ref.operation(), ref.fence(), source, true);
-        return started(ref.fence().attempt());
+        SandboxStarted started = started(ref.fence().attempt(), newest);
+        s.started = started;
+        return started;
     }
 
-    private static SandboxStarted started(long attempt) {
-        return new SandboxStarted("fake", "cold", false, Map.of("load", 1L), attempt);
+    /** The rule of the real node: of the epoch that ran last, else what that began with. */
+    private static @Nullable SnapshotTaken newest(Session s, @Nullable SnapshotId hint) {
+        SnapshotTaken best = null;
+        for (SnapshotTaken taken : s.snapshots.values()) {
+            boolean present = taken.kind() == SnapshotKind.FULL && taken.epoch() == s.presentEpoch;
+            if (present && (best == null || taken.stop() > best.stop())) {
+                best = taken;
+            }
+        }
+        if (best == null && s.presentSource != null) {
+            best = s.snapshots.get(s.presentSource);
+        }
+        return best == null && hint != null ? s.snapshots.get(hint) : best;
+    }
+
+    private static SandboxStarted started(long attempt, @Nullable SnapshotTaken source) {
+        return new SandboxStarted("fake", "cold", false, Map.of("load", 1L), attempt, source);
+    }
+
+    /** A checkpoint that the node makes by itself, and that nobody is told of. */
+    public synchronized SnapshotTaken roll(SessionId session, SnapshotId id) {
+        Session s = Objects.requireNonNull(sessions.get(session), "no such session here");
+        Vm vm = Objects.requireNonNull(s.vm, "no VM runs");
+        s.stops++;
+        SnapshotTaken taken =
+                new SnapshotTaken(
+                        id, SnapshotKind.FULL, vm.start().epoch(), s.stops, 1024, 0, true, 100);
+        s.snapshots.put(id, taken);
+        return taken;
     }
 
     private static SnapshotTaken take(Session s, StepRef ref, SnapshotId id) {

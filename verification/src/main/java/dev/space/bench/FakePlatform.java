@@ -25,6 +25,7 @@ final class FakePlatform implements AutoCloseable {
                 memory-mib: 999999
                 slot-uid-base: 200000
                 volume-gib: 2
+                rolling: {disk-seconds: 0, full-seconds: 0}
             """;
 
     private final Path data;

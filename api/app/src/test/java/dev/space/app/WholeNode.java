@@ -27,6 +27,8 @@ final class WholeNode implements AutoCloseable {
                 space.node.cache-dir=%1$s/cache
                 space.node.engine=fake
                 space.node.disk-reserve-mib=1
+                space.node.rolling.disk-seconds=0
+                space.node.rolling.full-seconds=0
                 space.temporal.target=127.0.0.1:%2$d
                 space.control.url=127.0.0.1:%3$d
                 """

@@ -178,7 +178,7 @@ public class CommitStore {
     /**
      * Newest means highest (epoch, stop) (rule 17) since the last rollback, else what that went to.
      */
-    private static void refreshDurability(Db.Tx tx, SessionId session) throws SQLException {
+    static void refreshDurability(Db.Tx tx, SessionId session) throws SQLException {
         tx.update(
                 """
                 UPDATE sessions s SET
@@ -241,23 +241,30 @@ public class CommitStore {
             tx.update(
                     """
                     INSERT INTO snapshots (id, session_id, operation_id, kind, state, node_id,
-                        epoch, stop, bytes, pinned_until, taken_at)
-                    VALUES (?, ?, ?, ?, 'LISTED', ?, ?, ?, ?,
+                        epoch, stop, bytes, pinned_until, taken_at, reason)
+                    SELECT ?, ?, o.id, k.kind, 'LISTED', ?, ?, ?, ?,
                         CASE WHEN ?::bigint > 0
-                            THEN now() + ?::bigint * interval '1 millisecond' END, ?)
+                            THEN now() + ?::bigint * interval '1 millisecond' END, ?,
+                        CASE WHEN o.kind = 'PAUSE' THEN 'PAUSE'
+                            WHEN o.kind = 'FORK' THEN 'FORK'
+                            WHEN k.kind = 'DISK' THEN 'CRASH'
+                            WHEN o.kind = 'ROLLBACK' THEN 'SAFETY'
+                            WHEN o.kind = 'RECOVER' THEN 'ROLLING'
+                            ELSE 'CHECKPOINT' END
+                    FROM operations o, (SELECT ?::text AS kind) k WHERE o.id = ?
                     ON CONFLICT (id) DO NOTHING
                     """,
                     snapshot.id(),
                     session,
-                    operation,
-                    snapshot.kind(),
                     snapshot.node(),
                     snapshot.epoch(),
                     snapshot.stop(),
                     snapshot.bytes(),
                     pinnedForMillis,
                     pinnedForMillis,
-                    snapshot.takenAt());
+                    snapshot.takenAt(),
+                    snapshot.kind(),
+                    operation);
         }
     }
 

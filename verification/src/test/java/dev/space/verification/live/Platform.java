@@ -57,13 +57,22 @@ final class Platform implements AutoCloseable {
                 : Optional.of("QEMU is not installed (qemu-system-x86)");
     }
 
-    /** Starts one and waits until it is ready. */
+    /** Starts one without snapshots of the node's own, and waits until it is ready. */
     static Platform start(Path home, int slots) throws IOException {
+        return start(home, slots, "rolling: {disk-seconds: 0, full-seconds: 0}");
+    }
+
+    /**
+     * Starts one and waits until it is ready.
+     *
+     * @param extra one more key of {@code space.node}, in YAML
+     */
+    static Platform start(Path home, int slots, String extra) throws IOException {
         Path data = Files.createTempDirectory(Path.of("/var/tmp"), "space-it.");
         Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-xr-x"));
         int uidBase = 300_000 + (int) (ProcessHandle.current().pid() % 1000) * 100;
         Platform platform = new Platform(home, data, uidBase, slots);
-        Files.writeString(data.resolve("space.yaml"), platform.configuration());
+        Files.writeString(data.resolve("space.yaml"), platform.configuration(extra));
         boolean up = false;
         try {
             platform.space("up", UP_MAX);
@@ -76,7 +85,7 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    private String configuration() {
+    private String configuration(String extra) {
         return """
         space:
           node:
@@ -85,8 +94,9 @@ final class Platform implements AutoCloseable {
             slots: %d
             slot-uid-base: %d
             volume-gib: 8
+            %s
         """
-                .formatted(TEMPLATE, SIZE, slots, uidBase);
+                .formatted(TEMPLATE, SIZE, slots, uidBase, extra);
     }
 
     Path data() {

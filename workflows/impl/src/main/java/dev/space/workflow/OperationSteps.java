@@ -33,6 +33,11 @@ final class OperationSteps {
                     "start",
                     Starting::fromSnapshot,
                     new Undo.By("end the VM", Starting::undoOnItsNode));
+    private static final Step START_FROM_NEWEST =
+            new Step(
+                    "start",
+                    Starting::fromNewest,
+                    new Undo.By("end the VM", Starting::undoOnItsNode));
     private static final Step PUBLISH =
             new Step(
                     "pause",
@@ -95,7 +100,7 @@ final class OperationSteps {
             case RECOVER ->
                     givesUp
                             ? List.of(PRESERVE, LIST, GIVE_UP)
-                            : List.of(PRESERVE, LIST, START_FROM_SNAPSHOT);
+                            : List.of(PRESERVE, LIST, START_FROM_NEWEST);
             case DESTROY -> List.of(RELEASE);
             case ROLLBACK ->
                     switch (from) {
@@ -232,7 +237,7 @@ final class OperationSteps {
         }
     }
 
-    private static SnapshotRef listed(SnapshotTaken taken, String node) {
+    static SnapshotRef listed(SnapshotTaken taken, String node) {
         return new SnapshotRef(
                 taken.snapshot(),
                 taken.kind(),

@@ -5,6 +5,7 @@ import dev.space.contract.control.MoveOperation;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
+import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.StepRef;
 import dev.space.contract.session.SessionRecord;
@@ -17,8 +18,6 @@ import dev.space.model.SnapshotId;
 import dev.space.workflow.StepCalls.Tries;
 import io.temporal.workflow.Workflow;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The step that starts a VM, and how it is taken back. Thaw is its point of no return. */
@@ -89,28 +88,47 @@ final class Starting {
         }
     }
 
-    /** RESUME and RECOVER: from what is on the session's node, the better source first. */
+    /** RESUME: from the snapshot that the session stands on. */
     static void fromSnapshot(OperationContext c) {
         SessionRecord record = c.record();
-        List<SnapshotRef> sources = new ArrayList<>();
-        addIfThere(sources, record, record.newest());
-        if (c.operation.kind == OperationKind.RECOVER) {
-            addIfThere(sources, record, record.preserved());
+        SnapshotRef newest = here(record, record.newest());
+        if (newest == null) {
+            throw new StepFailure(
+                    ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
         }
-        StepFailure failure =
-                new StepFailure(ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
-        for (SnapshotRef source : sources) {
-            try {
-                start(c, source.id(), ON_ITS_NODE);
-                return;
-            } catch (StepFailure e) {
-                if (e.code() == ErrorCode.NODE_LOST) {
-                    throw e;
-                }
-                failure = e;
+        start(c, newest.id(), ON_ITS_NODE);
+    }
+
+    /**
+     * RECOVER: from the newest checkpoint of the present, which the node knows better than the
+     * record: it makes checkpoints by itself, and its report of the last one may be on its way.
+     * Else from the disk of the dead VM.
+     */
+    static void fromNewest(OperationContext c) {
+        SessionRecord record = c.record();
+        SnapshotRef newest = here(record, record.newest());
+        SnapshotRef disk = here(record, record.preserved());
+        if (record.node() == null) { // it was lost, and with it all that is written down
+            throw new StepFailure(
+                    ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
+        }
+        try {
+            startNewest(c, newest);
+        } catch (StepFailure e) {
+            if (e.code() == ErrorCode.NODE_LOST || disk == null || disk.equals(newest)) {
+                throw e;
             }
+            start(c, disk.id(), ON_ITS_NODE);
         }
-        throw failure;
+    }
+
+    /** What the node chose is listed by the commit, in case its report never comes. */
+    private static void startNewest(OperationContext c, @Nullable SnapshotRef known) {
+        SandboxStarted started = start(c, known == null ? null : known.id(), ON_ITS_NODE, true);
+        SnapshotTaken source = started.source();
+        if (source != null && (known == null || !source.snapshot().equals(known.id()))) {
+            c.made.add(OperationSteps.listed(source, c.node()));
+        }
     }
 
     /** ROLLBACK: from the snapshot that was asked for, and from no other. */
@@ -123,11 +141,8 @@ final class Starting {
     }
 
     /** The rows still list what a lost node held; the session is on that node no more. */
-    private static void addIfThere(
-            List<SnapshotRef> sources, SessionRecord record, @Nullable SnapshotRef source) {
-        if (source != null && source.node().equals(record.node()) && !sources.contains(source)) {
-            sources.add(source);
-        }
+    private static @Nullable SnapshotRef here(SessionRecord record, @Nullable SnapshotRef source) {
+        return source != null && source.node().equals(record.node()) ? source : null;
     }
 
     /** Before this returned a lost node has nothing of the operation that could still start. */
@@ -157,32 +172,41 @@ final class Starting {
     }
 
     private static void start(OperationContext c, @Nullable SnapshotId source, Tries tries) {
-        String node = c.node();
-        SandboxStarted started =
-                c.calls.node("start", tries, (ref, n) -> attempt(c, node, source, ref, n));
+        SandboxStarted started = start(c, source, tries, false);
         if (source == null) {
             c.startMicros = started.phaseMicros();
         }
+    }
+
+    private static SandboxStarted start(
+            OperationContext c, @Nullable SnapshotId source, Tries tries, boolean newest) {
+        String node = c.node();
+        SandboxStarted started =
+                c.calls.node(
+                        "start",
+                        tries,
+                        (ref, n) -> attempt(c, node, request(c, source, newest, ref), n));
         Fence fence = c.fence();
         c.vmIs(new Fence(fence.epoch(), fence.number(), started.attempt()));
+        return started;
+    }
+
+    private static StartSandbox request(
+            OperationContext c, @Nullable SnapshotId source, boolean newest, StepRef ref) {
+        return new StartSandbox(
+                ref,
+                c.session.templateDigest(),
+                c.session.size(),
+                source,
+                c.inFlight().origin(),
+                hostname(c.session.session()),
+                c.session.maxProcesses(),
+                newest);
     }
 
     /** The first attempt of what is on the hot path goes straight to the node. */
     private static SandboxStarted attempt(
-            OperationContext c,
-            String node,
-            @Nullable SnapshotId source,
-            StepRef ref,
-            int tryNumber) {
-        StartSandbox request =
-                new StartSandbox(
-                        ref,
-                        c.session.templateDigest(),
-                        c.session.size(),
-                        source,
-                        c.inFlight().origin(),
-                        hostname(c.session.session()),
-                        c.session.maxProcesses());
+            OperationContext c, String node, StartSandbox request, int tryNumber) {
         boolean hot =
                 c.operation.kind == OperationKind.CREATE
                         || c.operation.kind == OperationKind.RESUME;

@@ -26,10 +26,12 @@ public final class SnapshotsCommand extends SessionCommand {
         }
         for (JsonNode snapshot : list.path("snapshots")) {
             System.out.printf(
-                    "%s %s %s%s%n",
+                    "%s %s %s %s%s%s%n",
                     snapshot.path("id").asText(),
                     snapshot.path("takenAt").asText(),
                     snapshot.path("kind").asText(),
+                    snapshot.path("reason").asText(),
+                    snapshot.path("marks").isEmpty() ? "" : " (not quiesced)",
                     snapshot.has("name") ? " " + snapshot.path("name").asText() : "");
         }
         return 0;

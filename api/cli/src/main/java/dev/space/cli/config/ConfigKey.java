@@ -65,6 +65,36 @@ public enum ConfigKey {
             Type.AMOUNT,
             "1024",
             "Free space on the node's volume below which nothing new is made."),
+    ROLLING_DISK_SECONDS(
+            "space.node.rolling.disk-seconds",
+            Type.AMOUNT,
+            "20",
+            "Seconds between disk snapshots of a session that changes; 0 takes none."),
+    ROLLING_FULL_SECONDS(
+            "space.node.rolling.full-seconds",
+            Type.AMOUNT,
+            "60",
+            "Seconds between checkpoints (memory and disk) of a session that changes; 0 takes none."),
+    ROLLING_FREEZE(
+            "space.node.rolling.freeze",
+            Type.SWITCH,
+            "false",
+            "Whether a disk snapshot waits until the guest's file system is at rest."),
+    ROLLING_KEEP(
+            "space.node.rolling.keep",
+            Type.RETENTION,
+            "20s:10m,1m:1h,10m:1d,1h:7d",
+            "How many are kept: one of each span until an age, the finest first."),
+    ROLLING_SNAPSHOTS_MAX(
+            "space.node.rolling.snapshots-max",
+            Type.COUNT,
+            "512",
+            "Snapshots of one session; beyond that the oldest that the node made go."),
+    ROLLING_RESERVE_MIB(
+            "space.node.rolling.reserve-mib",
+            Type.AMOUNT,
+            "2048",
+            "Free space below which the node takes none by itself and its oldest go."),
     NODE_VOLUME_GIB(
             "space.node.volume-gib",
             Type.COUNT,
@@ -87,6 +117,11 @@ public enum ConfigKey {
         PORT("0|[1-9][0-9]{0,4}", "a port"),
         COUNT("[1-9][0-9]{0,5}", "a number from 1"),
         AMOUNT("0|[1-9][0-9]{0,8}", "a number"),
+        SWITCH("true|false", "true or false"),
+        RETENTION(
+                "[1-9][0-9]{0,5}[smhd]:[1-9][0-9]{0,5}[smhd]"
+                        + "(, ?[1-9][0-9]{0,5}[smhd]:[1-9][0-9]{0,5}[smhd]){0,15}",
+                "tiers like 1m:1h,10m:1d"),
         NODE_ID("[a-z0-9-]{1,40}", "lower-case letters, digits and hyphens"),
         ENGINE("qemu|fake", "qemu or fake");
 

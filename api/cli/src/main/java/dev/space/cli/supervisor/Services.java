@@ -22,6 +22,16 @@ final class Services {
     private static final Duration SERVER_READY_MAX = Duration.ofMinutes(1);
     private static final Duration JAVA_READY_MAX = Duration.ofMinutes(2);
 
+    /** What node-worker is told as it was written. */
+    private static final List<ConfigKey> ROLLING =
+            List.of(
+                    ConfigKey.ROLLING_DISK_SECONDS,
+                    ConfigKey.ROLLING_FULL_SECONDS,
+                    ConfigKey.ROLLING_FREEZE,
+                    ConfigKey.ROLLING_KEEP,
+                    ConfigKey.ROLLING_SNAPSHOTS_MAX,
+                    ConfigKey.ROLLING_RESERVE_MIB);
+
     /** The first start makes start snapshots: a cold boot without hardware help takes its time. */
     private static final Duration NODE_READY_MAX = Duration.ofMinutes(10);
 
@@ -219,9 +229,12 @@ final class Services {
         int base = layout.config().number(ConfigKey.NODE_SLOT_UID_BASE);
         int slots = layout.config().number(ConfigKey.NODE_SLOTS);
         Path state = platform.data().resolve("node-state");
+        ProcessConfig settings = new ProcessConfig();
+        for (ConfigKey key : ROLLING) {
+            settings.set(key.key(), layout.config().text(key));
+        }
         Path config =
-                new ProcessConfig()
-                        .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
+                settings.set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
                         .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
                         .set("space.node.prepare", layout.startSnapshots())
                         .set("space.node.slots", slots)

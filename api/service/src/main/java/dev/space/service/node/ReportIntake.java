@@ -5,14 +5,17 @@ import dev.space.model.Fence;
 import dev.space.model.Ids;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
 import dev.space.nodeapi.v1.AuditRecord;
 import dev.space.nodeapi.v1.Report;
 import dev.space.nodeapi.v1.ReportBatch;
+import dev.space.nodeapi.v1.SnapshotsRemoved;
 import dev.space.nodeapi.v1.VmExited;
 import dev.space.service.command.SessionWorkflows;
 import dev.space.store.NodeStore;
 import dev.space.store.RepairStore;
 import dev.space.store.SessionRow;
+import dev.space.store.SnapshotRows;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -20,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.LongStream;
 import org.jboss.logging.Logger;
 
@@ -38,14 +42,20 @@ public class ReportIntake {
 
     private final NodeStore nodes;
     private final RepairStore rows;
+    private final SnapshotRows snapshots;
     private final SessionWorkflows workflows;
     private final MeterRegistry metrics;
 
     @Inject
     public ReportIntake(
-            NodeStore nodes, RepairStore rows, SessionWorkflows workflows, MeterRegistry metrics) {
+            NodeStore nodes,
+            RepairStore rows,
+            SnapshotRows snapshots,
+            SessionWorkflows workflows,
+            MeterRegistry metrics) {
         this.nodes = nodes;
         this.rows = rows;
+        this.snapshots = snapshots;
         this.workflows = workflows;
         this.metrics = metrics;
     }
@@ -81,6 +91,8 @@ public class ReportIntake {
                     audits.add(audit(report));
                     sequences.add(report.getSequence());
                 }
+                case SNAPSHOT_TAKEN -> snapshotTaken(report, node);
+                case SNAPSHOTS_REMOVED -> snapshotsRemoved(report, node, audits, sequences);
                 case BODY_NOT_SET -> drop("empty");
             }
         }
@@ -116,6 +128,45 @@ public class ReportIntake {
                         exit.getReason(),
                         Instant.ofEpochMilli(report.getAtMillis())));
         sequences.add(report.getSequence());
+    }
+
+    private void snapshotTaken(Report report, String node) {
+        Optional<NodeSnapshot> snapshot = NodeSnapshot.of(report.getSnapshotTaken(), node);
+        if (snapshot.isEmpty()) {
+            drop("malformed");
+            return;
+        }
+        SessionId session = new SessionId(report.getSessionId());
+        if (!snapshots.taken(session, snapshot.get().row(), snapshot.get().quiesced())) {
+            drop("other-node");
+        }
+    }
+
+    /** What age thins out is routine; that room was short, or a quota full, is worth an event. */
+    private void snapshotsRemoved(
+            Report report,
+            String node,
+            List<NodeStore.Audit> audits,
+            LongStream.Builder sequences) {
+        SnapshotsRemoved removed = report.getSnapshotsRemoved();
+        List<SnapshotId> ids =
+                removed.getSnapshotIdsList().stream()
+                        .filter(id -> Ids.isValid(SnapshotId.PREFIX, id))
+                        .map(SnapshotId::new)
+                        .toList();
+        snapshots.gone(new SessionId(report.getSessionId()), node, ids);
+        if (!removed.getWhy().equals("THINNED")) {
+            audits.add(
+                    new NodeStore.Audit(
+                            report.getSessionId(),
+                            report.getEpoch(),
+                            "node",
+                            "remove_snapshots",
+                            ids.size() + " oldest",
+                            cut(removed.getWhy()),
+                            Instant.ofEpochMilli(report.getAtMillis())));
+            sequences.add(report.getSequence());
+        }
     }
 
     private static ReasonCode reason(String reason) {

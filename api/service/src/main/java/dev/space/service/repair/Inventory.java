@@ -41,10 +41,17 @@ public class Inventory {
     private final NodeStore nodes;
     private final NodeChannels channels;
     private final MissingVms missing;
+    private final SnapshotAudit snapshots;
 
     @Inject
-    public Inventory(RepairStore rows, NodeStore nodes, NodeChannels channels, MissingVms missing) {
+    public Inventory(
+            RepairStore rows,
+            NodeStore nodes,
+            NodeChannels channels,
+            MissingVms missing,
+            SnapshotAudit snapshots) {
         this.missing = missing;
+        this.snapshots = snapshots;
         this.rows = rows;
         this.nodes = nodes;
         this.channels = channels;
@@ -105,6 +112,7 @@ public class Inventory {
         for (int from = 0; from < sandboxes.size(); from += PAGE) {
             compare(node, stub, sandboxes.subList(from, Math.min(from + PAGE, sandboxes.size())));
         }
+        snapshots.compare(node, stub, sandboxes);
     }
 
     private void compare(

@@ -4,12 +4,15 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.space.model.Durability;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotKind;
+import dev.space.model.SnapshotReason;
 import dev.space.service.auth.Caller;
+import dev.space.service.command.SnapshotRemoval;
 import dev.space.store.view.EventEntity;
 import dev.space.store.view.SnapshotEntity;
 import dev.space.store.view.Views;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
+import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
@@ -20,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,7 @@ public class RecordsResource {
     private final Views.Operations operations;
     private final Views.Snapshots snapshots;
     private final Views.Events events;
+    private final SnapshotRemoval removal;
 
     @Inject
     public RecordsResource(
@@ -41,12 +46,14 @@ public class RecordsResource {
             Answers answers,
             Views.Operations operations,
             Views.Snapshots snapshots,
-            Views.Events events) {
+            Views.Events events,
+            SnapshotRemoval removal) {
         this.caller = caller;
         this.answers = answers;
         this.operations = operations;
         this.snapshots = snapshots;
         this.events = events;
+        this.removal = removal;
     }
 
     /** Operations, newest first. */
@@ -72,10 +79,19 @@ public class RecordsResource {
             @Nullable String node,
             long epoch,
             long stop,
-            long bytes,
+            @Schema(description = "Size of its files; most of it is shared with other snapshots")
+                    long bytes,
             @Nullable String name,
+            SnapshotReason reason,
+            @Schema(
+                            description =
+                                    "NOT_QUIESCED: the workload (FULL) or the file system (DISK)"
+                                            + " was not held still for it")
+                    List<String> marks,
             @Nullable Instant pinnedUntil,
             Instant takenAt) {
+        private static final String NOT_QUIESCED = "NOT_QUIESCED";
+
         static SnapshotView of(SnapshotEntity row) {
             return new SnapshotView(
                     row.id,
@@ -87,6 +103,8 @@ public class RecordsResource {
                     row.stop,
                     row.bytes,
                     row.name,
+                    row.reason,
+                    Boolean.FALSE.equals(row.quiesced) ? List.of(NOT_QUIESCED) : List.of(),
                     row.pinnedUntil,
                     row.takenAt);
         }
@@ -141,6 +159,15 @@ public class RecordsResource {
                 snapshots.ofSession(session.value(), Requests.limit(limit)).stream()
                         .map(SnapshotView::of)
                         .toList());
+    }
+
+    @DELETE
+    @Path("snapshots/{snapshot}")
+    @Operation(summary = "Delete a snapshot; SNAPSHOT_IN_USE where the session stands on it")
+    @APIResponse(responseCode = "204", description = "It is listed no more")
+    public void deleteSnapshot(@PathParam("id") String id, @PathParam("snapshot") String snapshot) {
+        SessionId session = owned(id);
+        removal.delete(session, Requests.snapshot(snapshot), caller.actor());
     }
 
     @GET

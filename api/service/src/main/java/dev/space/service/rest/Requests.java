@@ -5,6 +5,7 @@ import dev.space.model.Ids;
 import dev.space.model.Limits;
 import dev.space.model.OperationId;
 import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
 import dev.space.store.Blob;
 import dev.space.store.RequestStore.IdempotencyKey;
@@ -37,6 +38,15 @@ final class Requests {
                     ErrorCode.NOT_FOUND, "there is no operation " + CreateSession.printable(id));
         }
         return new OperationId(id);
+    }
+
+    static SnapshotId snapshot(String id) {
+        if (!Ids.isValid(SnapshotId.PREFIX, id)) {
+            throw new SpaceException(
+                    ErrorCode.SNAPSHOT_NOT_FOUND,
+                    "there is no snapshot " + CreateSession.printable(id));
+        }
+        return new SnapshotId(id);
     }
 
     static Duration wait(@Nullable String seconds) {

@@ -2,6 +2,7 @@ package dev.space.store.view;
 
 import dev.space.model.Durability;
 import dev.space.model.SnapshotKind;
+import dev.space.model.SnapshotReason;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;
@@ -23,7 +24,7 @@ public class SnapshotEntity {
     public String sessionId;
 
     @Column(name = "operation_id")
-    public String operationId;
+    public @Nullable String operationId;
 
     @Enumerated(EnumType.STRING)
     public SnapshotKind kind;
@@ -46,6 +47,11 @@ public class SnapshotEntity {
 
     @Column(name = "pinned_until")
     public @Nullable Instant pinnedUntil;
+
+    @Enumerated(EnumType.STRING)
+    public SnapshotReason reason;
+
+    public @Nullable Boolean quiesced;
 
     @Column(name = "taken_at")
     public Instant takenAt;

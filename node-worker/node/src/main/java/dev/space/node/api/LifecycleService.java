@@ -23,12 +23,14 @@ import dev.space.nodeapi.v1.MeasureStorageRequest;
 import dev.space.nodeapi.v1.NodeInventory;
 import dev.space.nodeapi.v1.NodeLifecycleGrpc;
 import dev.space.nodeapi.v1.ReleaseSessionRequest;
+import dev.space.nodeapi.v1.RemoveSnapshotsRequest;
 import dev.space.nodeapi.v1.SandboxStarted;
 import dev.space.nodeapi.v1.SnapshotTaken;
 import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.nodeapi.v1.Storage;
 import dev.space.nodeapi.v1.TakeSnapshotRequest;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 
 /** The lifecycle steps over gRPC. */
 public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplBase {
@@ -92,7 +94,8 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                 snapshot,
                 origin,
                 request.getHostname(),
-                request.getMaxProcesses());
+                request.getMaxProcesses(),
+                request.getNewest());
     }
 
     private static TakeSnapshot take(TakeSnapshotRequest request) {
@@ -161,6 +164,22 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
     }
 
     @Override
+    public void removeSnapshots(RemoveSnapshotsRequest request, StreamObserver<Done> caller) {
+        Calls.unary(
+                caller,
+                () -> {
+                    SessionId session = new SessionId(request.getSessionId());
+                    List<SnapshotId> snapshots =
+                            request.getSnapshotIdsList().stream().map(SnapshotId::new).toList();
+                    if (!manager.rolling().forget(session, snapshots)) {
+                        throw new SpaceException(
+                                ErrorCode.UNAVAILABLE, "another step is at work on " + session);
+                    }
+                    return Done.getDefaultInstance();
+                });
+    }
+
+    @Override
     public void inspect(InspectRequest request, StreamObserver<NodeInventory> caller) {
         Calls.unary(
                 caller,
@@ -171,6 +190,7 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                                     : new SessionId(request.getSessionId());
                     return NodeInventory.newBuilder()
                             .setNodeId(nodeId)
+                            .setHasSnapshots(only != null)
                             .addAllSandboxes(
                                     manager.inspect(only).stream().map(Wire::state).toList())
                             .setDiskFreeBytes(volume.freeBytes())

@@ -8,6 +8,7 @@ import dev.space.model.Limits;
 import dev.space.model.OperationId;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
+import dev.space.model.SnapshotReason;
 import dev.space.model.SpaceException;
 import dev.space.node.dataplane.SandboxProcess;
 import dev.space.node.engine.spi.GuestFile;
@@ -16,6 +17,7 @@ import dev.space.node.engine.spi.GuestProcess;
 import dev.space.node.engine.spi.ProcessStart;
 import dev.space.node.sandbox.SandboxManager;
 import dev.space.node.templates.TemplateSource;
+import dev.space.node.volumes.SnapshotManifest;
 import dev.space.nodeapi.v1.FileInfo;
 import dev.space.nodeapi.v1.FileRequest;
 import dev.space.nodeapi.v1.ProcessInfo;
@@ -45,16 +47,29 @@ public final class Wire {
     }
 
     static SandboxStarted started(dev.space.contract.node.SandboxStarted started) {
-        return SandboxStarted.newBuilder()
-                .setEngine(started.engine())
-                .setRung(started.rung())
-                .setMemoryLost(started.memoryLost())
-                .putAllPhaseMicros(started.phaseMicros())
-                .setAttempt(started.attempt())
-                .build();
+        SandboxStarted.Builder answer =
+                SandboxStarted.newBuilder()
+                        .setEngine(started.engine())
+                        .setRung(started.rung())
+                        .setMemoryLost(started.memoryLost())
+                        .putAllPhaseMicros(started.phaseMicros())
+                        .setAttempt(started.attempt());
+        if (started.source() != null) {
+            answer.setSource(taken(started.source()));
+        }
+        return answer.build();
     }
 
     static SnapshotTaken taken(dev.space.contract.node.SnapshotTaken taken) {
+        return snapshot(taken).build();
+    }
+
+    private static SnapshotTaken listed(SnapshotManifest manifest) {
+        SnapshotReason reason = manifest.reason();
+        return snapshot(manifest.taken()).setReason(reason == null ? "" : reason.name()).build();
+    }
+
+    public static SnapshotTaken.Builder snapshot(dev.space.contract.node.SnapshotTaken taken) {
         return SnapshotTaken.newBuilder()
                 .setSnapshotId(taken.snapshot().value())
                 .setKind(taken.kind().name())
@@ -63,8 +78,7 @@ public final class Wire {
                 .setBytes(taken.bytes())
                 .setTakenAtMillis(taken.takenAtMillis())
                 .setQuiesced(taken.quiesced())
-                .setPauseMicros(taken.pauseMicros())
-                .build();
+                .setPauseMicros(taken.pauseMicros());
     }
 
     static SandboxState state(SandboxManager.Status status) {
@@ -75,7 +89,7 @@ public final class Wire {
                 .setAttempt(status.highest().attempt())
                 .setRunningEpoch(status.runningEpoch())
                 .setState(status.state())
-                .addAllSnapshots(status.snapshots().stream().map(Wire::taken).toList())
+                .addAllSnapshots(status.snapshots().stream().map(Wire::listed).toList())
                 .setMemoryBytes(status.memoryBytes())
                 .setDiskBytes(status.diskBytes())
                 .build();

@@ -37,7 +37,13 @@ final class Housekeeping implements AutoCloseable {
         this.outbox = outbox;
     }
 
-    void start() {
+    static Housekeeping started(SandboxManager manager, Outbox outbox) {
+        Housekeeping made = new Housekeeping(manager, outbox);
+        made.start();
+        return made;
+    }
+
+    private void start() {
         every(SYNC, outbox::flush);
         every(ACTIVITY, this::tellActivity);
         every(OWED_ENDS, manager::finishEnds);

@@ -47,6 +47,7 @@ public final class NodeProcess implements AutoCloseable {
     private final HealthServer health;
     private final Preparation preparation;
     private final Housekeeping housekeeping;
+    private final Rolling rolling;
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
     private final boolean reports;
     private final @Nullable Reporter reporter;
@@ -95,8 +96,8 @@ public final class NodeProcess implements AutoCloseable {
                         wiring,
                         memory,
                         node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
-        housekeeping = new Housekeeping(manager, outbox);
-        housekeeping.start();
+        housekeeping = Housekeeping.started(manager, outbox);
+        rolling = Rolling.started(node.rolling(), manager.rolling(), outbox, wiring.volume());
         reporter =
                 config.control()
                         .url()
@@ -196,6 +197,7 @@ public final class NodeProcess implements AutoCloseable {
             reporter.close();
         }
         api.shutdownNow();
+        rolling.close();
         housekeeping.close();
         manager.close();
         wiring.engine().close();

@@ -99,6 +99,9 @@ public interface NodeConfig {
         @WithDefault("64")
         long outboxMib();
 
+        /** Snapshots that the node takes and removes by itself. */
+        Rolling rolling();
+
         /** Fake engine only: seed of its faults. */
         @WithDefault("0")
         long fakeSeed();
@@ -106,5 +109,33 @@ public interface NodeConfig {
         /** Fake engine only: calls in a hundred that are delayed, doubled or lost. */
         @WithDefault("0")
         int fakeFaultPercent();
+    }
+
+    /** Snapshots that the node takes and removes by itself. */
+    interface Rolling {
+
+        /** Seconds between disk snapshots of a session that changes; 0 takes none. */
+        @WithDefault("20")
+        long diskSeconds();
+
+        /** Seconds between checkpoints of a session that changes; 0 takes none. */
+        @WithDefault("60")
+        long fullSeconds();
+
+        /** Whether a disk snapshot waits until the guest's file system is at rest. */
+        @WithDefault("false")
+        boolean freeze();
+
+        /** How many are kept: one of each span until an age, the finest first. */
+        @WithDefault("20s:10m,1m:1h,10m:1d,1h:7d")
+        String keep();
+
+        /** Snapshots of one session; beyond that the oldest go. */
+        @WithDefault("512")
+        int snapshotsMax();
+
+        /** Free space in MiB below which none is taken and the oldest of the node go. */
+        @WithDefault("2048")
+        long reserveMib();
     }
 }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param stops stops of this VM so far; "newest" snapshot means highest (epoch, stop)
  * @param stop the stop under way, in phase {@code STOPPING} only
  * @param exit how it ended, in phase {@code DEAD} only
+ * @param startedMillis Unix time before its files were made; 0 in a journal of an older release
  */
 record LiveVm(
         Fence start,
@@ -25,7 +26,8 @@ record LiveVm(
         Phase phase,
         long stops,
         @Nullable Stop stop,
-        @Nullable VmExit exit) {
+        @Nullable VmExit exit,
+        long startedMillis) {
 
     /** Where the VM is in its life. */
     enum Phase {
@@ -47,8 +49,14 @@ record LiveVm(
      */
     record Stop(OperationId operation, SnapshotId snapshot, boolean ends) {}
 
-    static LiveVm starting(Fence start, OperationId operation, VmRecord vm, String template) {
-        return new LiveVm(start, operation, vm, template, Phase.STARTING, 0, null, null);
+    static LiveVm starting(
+            Fence start, OperationId operation, VmRecord vm, String template, long nowMillis) {
+        return new LiveVm(start, operation, vm, template, Phase.STARTING, 0, null, null, nowMillis);
+    }
+
+    /** A snapshot of its disk while it runs: no stop, but a place in their order. */
+    LiveVm counted() {
+        return with(phase, stops + 1, stop, exit);
     }
 
     LiveVm running() {
@@ -68,6 +76,6 @@ record LiveVm(
     }
 
     private LiveVm with(Phase next, long count, @Nullable Stop why, @Nullable VmExit how) {
-        return new LiveVm(start, operation, vm, template, next, count, why, how);
+        return new LiveVm(start, operation, vm, template, next, count, why, how, startedMillis);
     }
 }

@@ -35,6 +35,7 @@ public final class SandboxManager implements AutoCloseable {
     private final VmEnds ends;
     private final StartStep start;
     private final SnapshotStep snapshot;
+    private final RollingStep rolling;
     private final Tombstones tombstones;
     private final ConcurrentHashMap<SessionId, Session> sessions = new ConcurrentHashMap<>();
 
@@ -43,6 +44,7 @@ public final class SandboxManager implements AutoCloseable {
         this.ends = new VmEnds(parts);
         this.start = new StartStep(parts, ends);
         this.snapshot = new SnapshotStep(parts, ends);
+        this.rolling = new RollingStep(parts, snapshot);
         this.tombstones = new Tombstones(parts.stateDirectory());
     }
 
@@ -98,7 +100,7 @@ public final class SandboxManager implements AutoCloseable {
     }
 
     public SandboxStarted start(StartSandbox request) {
-        if (request.snapshot() == null) {
+        if (request.snapshot() == null && !request.newest()) {
             // Outside of the session's lock: making a template takes long.
             parts.templates().start(request.template(), request.size());
         }
@@ -108,6 +110,7 @@ public final class SandboxManager implements AutoCloseable {
     /** True when a start need not wait for a template. */
     public boolean canStartAtOnce(StartSandbox request) {
         return request.snapshot() != null
+                || request.newest()
                 || parts.templates().isReady(request.template(), request.size());
     }
 
@@ -152,6 +155,7 @@ public final class SandboxManager implements AutoCloseable {
         tombstones.write(session.id(), session.record().highest());
         parts.crash().at("release.buried");
         parts.volume().discard(session.directory());
+        parts.snapshots().forget(session.id());
         session.close();
         sessions.remove(session.id(), session);
         return true;
@@ -168,6 +172,11 @@ public final class SandboxManager implements AutoCloseable {
                                     parts.snapshots().delete(id, request.snapshot());
                                     return true;
                                 }));
+    }
+
+    /** The sessions' snapshots as the node's own schedule and retention see them. */
+    public RollingView rolling() {
+        return new RollingView(parts, rolling, sessions);
     }
 
     /**
@@ -218,33 +227,33 @@ public final class SandboxManager implements AutoCloseable {
             String state,
             long memoryBytes,
             long diskBytes,
-            List<SnapshotTaken> snapshots) {
+            List<SnapshotManifest> snapshots) {
 
         public Status {
             snapshots = List.copyOf(snapshots);
         }
     }
 
+    /**
+     * What is known of sessions now.
+     *
+     * @param only null: every session, without its snapshots: there may be very many
+     */
     public List<Status> inspect(@Nullable SessionId only) {
         return sessions.values().stream()
                 .filter(s -> only == null || s.id().equals(only))
                 .sorted(Comparator.comparing(s -> s.id().value()))
-                .map(this::status)
+                .map(s -> status(s, only != null))
                 .toList();
     }
 
-    private Status status(Session session) {
+    private Status status(Session session, boolean withSnapshots) {
         SessionRecord record = session.record();
         LiveVm live = record.live();
         boolean runs = session.sandbox() != null && live != null;
         long epoch = runs && live != null ? live.start().epoch() : 0;
-        List<SnapshotTaken> taken =
-                parts.snapshots().list(session.id()).stream()
-                        .map(SnapshotManifest::taken)
-                        .sorted(
-                                Comparator.comparingLong(SnapshotTaken::epoch)
-                                        .thenComparingLong(SnapshotTaken::stop))
-                        .toList();
+        List<SnapshotManifest> taken =
+                withSnapshots ? rolling().snapshots(session.id()) : List.of();
         long memory = live == null || !runs ? 0 : (long) live.vm().size().memoryMiB() << 20;
         long disk = live == null ? 0 : (long) live.vm().size().diskMiB() << 20;
         return new Status(

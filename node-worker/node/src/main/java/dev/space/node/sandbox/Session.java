@@ -8,6 +8,7 @@ import dev.space.model.SpaceException;
 import dev.space.node.volumes.Volume;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -89,6 +90,21 @@ final class Session {
         lock.lock();
         try {
             return body.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Runs the body if nobody is at work on the session or waits to be; empty otherwise. For what
+     * the node does by itself and can do later as well.
+     */
+    <T> Optional<T> whenIdle(Supplier<Optional<T>> body) {
+        if (lock.hasQueuedThreads() || !lock.tryLock()) {
+            return Optional.empty();
+        }
+        try {
+            return closed ? Optional.empty() : body.get();
         } finally {
             lock.unlock();
         }

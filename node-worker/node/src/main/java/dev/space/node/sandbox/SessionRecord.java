@@ -12,24 +12,32 @@ import org.jspecify.annotations.Nullable;
  *
  * @param highest highest fence seen; lower ones are refused
  * @param live the VM, or null when the session has none here
+ * @param present what ran last, or null when nothing did
  */
-record SessionRecord(Fence highest, @Nullable LiveVm live, List<StepResult> results) {
+record SessionRecord(
+        Fence highest, @Nullable LiveVm live, List<StepResult> results, @Nullable Present present) {
 
     /** Answers that are kept for retries; older operations cannot be retried any more. */
     private static final int RESULTS_MAX = 16;
 
-    static final SessionRecord EMPTY = new SessionRecord(new Fence(0, 0, 0), null, List.of());
+    static final SessionRecord EMPTY = new SessionRecord(new Fence(0, 0, 0), null, List.of(), null);
 
     SessionRecord {
         results = List.copyOf(results);
     }
 
     SessionRecord seen(Fence fence) {
-        return fence.compareTo(highest) > 0 ? new SessionRecord(fence, live, results) : this;
+        return fence.compareTo(highest) > 0
+                ? new SessionRecord(fence, live, results, present)
+                : this;
     }
 
     SessionRecord withLive(@Nullable LiveVm next) {
-        return new SessionRecord(highest, next, results);
+        return new SessionRecord(highest, next, results, present);
+    }
+
+    SessionRecord withPresent(Present next) {
+        return new SessionRecord(highest, live, results, next);
     }
 
     SessionRecord withResult(StepResult result) {
@@ -38,7 +46,7 @@ record SessionRecord(Fence highest, @Nullable LiveVm live, List<StepResult> resu
                 r -> r.operation().equals(result.operation()) && r.step().equals(result.step()));
         next.add(result);
         int from = Math.max(0, next.size() - RESULTS_MAX);
-        return new SessionRecord(highest, live, next.subList(from, next.size()));
+        return new SessionRecord(highest, live, next.subList(from, next.size()), present);
     }
 
     /** After an end, a start of the same operation must really start again. */
@@ -46,7 +54,8 @@ record SessionRecord(Fence highest, @Nullable LiveVm live, List<StepResult> resu
         return new SessionRecord(
                 highest,
                 live,
-                results.stream().filter(r -> !r.step().equals(StepResult.START)).toList());
+                results.stream().filter(r -> !r.step().equals(StepResult.START)).toList(),
+                present);
     }
 
     Optional<StepResult> result(OperationId operation, String step) {

@@ -5,11 +5,13 @@ import dev.space.contract.node.StepRef;
 import dev.space.model.ErrorCode;
 import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
+import dev.space.model.SnapshotReason;
 import dev.space.model.SpaceException;
 import dev.space.node.engine.spi.GuestToken;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.volumes.ChangeMark;
 import dev.space.node.volumes.SnapshotManifest;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +32,7 @@ final class SnapshotStep {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotStep.class);
 
     /** Free space that a snapshot must find beside the reserve. */
-    private static final long ROOM_BYTES = 64L << 20;
+    static final long ROOM_BYTES = 64L << 20;
 
     private static final Duration EXIT_GRACE = Duration.ofMillis(300);
 
@@ -80,16 +82,27 @@ final class SnapshotStep {
         }
         parts.volume().requireSpace(ROOM_BYTES);
         sandbox.vm().writeBack();
-        LiveVm stopping = live.stopping(new LiveVm.Stop(ref.operation(), snapshot, pause));
+        SnapshotReason reason = pause ? SnapshotReason.PAUSE : SnapshotReason.CHECKPOINT;
+        LiveVm.Stop stop = new LiveVm.Stop(ref.operation(), snapshot, pause);
+        return stopAndCopy(session, sandbox, live, stop, new Cause(reason, null));
+    }
+
+    /** Why a snapshot is made, and what the guest had done by then, where somebody asks later. */
+    record Cause(SnapshotReason reason, @Nullable ChangeMark mark) {}
+
+    /** Stops a running VM, copies and publishes it. What it wrote is written back already. */
+    SnapshotTaken stopAndCopy(
+            Session session, Sandbox sandbox, LiveVm live, LiveVm.Stop stop, Cause cause) {
+        LiveVm stopping = live.stopping(stop);
         session.save(session.record().withLive(stopping));
         parts.crash().at("snapshot.journaled");
         Path staged = parts.volume().newStaging("snapshot");
         try {
-            SnapshotTaken taken = copy(session, sandbox, stopping, staged, pause);
+            SnapshotTaken taken = copy(session, sandbox, stopping, staged, stop.ends());
             parts.crash().at("snapshot.copied");
-            publish(session, stopping, staged, taken);
+            publish(session, stopping, staged, taken, cause);
             parts.crash().at("snapshot.published");
-            afterPublish(session, stopping, pause);
+            afterPublish(session, stopping, stop.ends());
             return taken;
         } catch (SimulatedCrash e) {
             throw e;
@@ -184,7 +197,7 @@ final class SnapshotStep {
                 micros);
     }
 
-    private void publish(Session session, LiveVm live, Path staged, SnapshotTaken taken) {
+    void publish(Session session, LiveVm live, Path staged, SnapshotTaken taken, Cause cause) {
         LiveVm.Stop stop = live.stop();
         GuestToken token =
                 taken.kind() == SnapshotKind.FULL ? parts.liveFiles().token(session.live()) : null;
@@ -200,7 +213,9 @@ final class SnapshotStep {
                                 live.vm().size(),
                                 parts.engine().info().name(),
                                 live.vm().bundle(),
-                                token));
+                                token,
+                                cause.reason(),
+                                cause.mark()));
     }
 
     /** Null when no disk of a dead sandbox is here. */
@@ -250,7 +265,7 @@ final class SnapshotStep {
                         parts.clock().millis(),
                         false,
                         0);
-        publish(session, stopped, staged, taken);
+        publish(session, stopped, staged, taken, new Cause(SnapshotReason.CRASH, null));
         return taken;
     }
 }

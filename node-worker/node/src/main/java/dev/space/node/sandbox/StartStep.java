@@ -1,10 +1,14 @@
 package dev.space.node.sandbox;
 
 import dev.space.contract.node.SandboxStarted;
+import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.StartSandbox;
+import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
+import dev.space.model.SpaceException;
 import dev.space.node.dataplane.ProcessTable;
 import dev.space.node.engine.spi.GuestIdentity;
 import dev.space.node.engine.spi.GuestToken;
@@ -18,8 +22,13 @@ import dev.space.node.templates.StartFiles;
 import dev.space.node.templates.TemplateInfo;
 import dev.space.node.volumes.SnapshotManifest;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,7 +70,9 @@ final class StartStep {
         }
         long begin = System.nanoTime();
         parts.volume().requireSpace(ROOM_BYTES);
-        Plan plan = plan(request);
+        SnapshotTaken newest = request.newest() ? newest(session, request.snapshot()) : null;
+        SnapshotId source = newest == null ? request.snapshot() : newest.snapshot();
+        Plan plan = plan(request, source);
         session.yieldTo(request.ref().fence());
         parts.memory().reserve(session.id(), request.size());
         Slot slot;
@@ -74,11 +85,17 @@ final class StartStep {
         VmRecord vm =
                 new VmRecord(session.id(), slot, StartIds.next(), plan.bundle(), request.size());
         Fence fence = request.ref().fence();
-        LiveVm live = LiveVm.starting(fence, request.ref().operation(), vm, request.template());
+        LiveVm live =
+                LiveVm.starting(
+                        fence,
+                        request.ref().operation(),
+                        vm,
+                        request.template(),
+                        parts.clock().millis());
         session.save(session.record().withLive(live));
         parts.crash().at("start.journaled");
         try {
-            return run(session, request, plan, live, begin);
+            return run(session, request, plan, live, begin, newest);
         } catch (SimulatedCrash e) {
             throw e;
         } catch (RuntimeException e) {
@@ -89,7 +106,13 @@ final class StartStep {
     }
 
     private SandboxStarted run(
-            Session session, StartSandbox request, Plan plan, LiveVm live, long begin) {
+            Session session,
+            StartSandbox request,
+            Plan plan,
+            LiveVm live,
+            long begin,
+            @Nullable SnapshotTaken newest) {
+        SnapshotId from = newest == null ? request.snapshot() : newest.snapshot();
         GuestToken token = GuestToken.fresh();
         VmFiles files =
                 parts.liveFiles()
@@ -130,10 +153,12 @@ final class StartStep {
                         restore ? "cold" : "boot",
                         plan.memoryLost(),
                         phases,
-                        live.start().attempt());
+                        live.start().attempt(),
+                        newest);
         session.save(
                 session.record()
                         .withLive(live.running())
+                        .withPresent(new Present(live.start().epoch(), from))
                         .withResult(
                                 new StepResult(
                                         request.ref().operation(),
@@ -144,9 +169,49 @@ final class StartStep {
         return started;
     }
 
-    private Plan plan(StartSandbox request) {
+    /**
+     * The newest complete checkpoint of the present: of the epoch that ran last, else what that
+     * began with, else what the control plane knows.
+     */
+    private SnapshotTaken newest(Session session, @Nullable SnapshotId known) {
+        Present present = session.record().present();
+        SnapshotTaken best = null;
+        if (present != null) {
+            best =
+                    parts.snapshots().list(session.id()).stream()
+                            .map(SnapshotManifest::taken)
+                            .filter(taken -> taken.kind() == SnapshotKind.FULL)
+                            .filter(taken -> taken.epoch() == present.epoch())
+                            .max(Comparator.comparingLong(SnapshotTaken::stop))
+                            .orElse(null);
+        }
+        for (SnapshotId other : others(present, known)) {
+            if (best == null) {
+                best =
+                        parts.snapshots()
+                                .find(session.id(), other)
+                                .map(SnapshotManifest::taken)
+                                .orElse(null);
+            }
+        }
+        if (best == null) {
+            throw new SpaceException(
+                    ErrorCode.SNAPSHOT_NOT_FOUND, "no checkpoint of the session is here");
+        }
+        return best;
+    }
+
+    private static List<SnapshotId> others(@Nullable Present present, @Nullable SnapshotId known) {
+        return Stream.of(
+                        Optional.ofNullable(present).map(Present::source),
+                        Optional.ofNullable(known))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    private Plan plan(StartSandbox request, @Nullable SnapshotId snapshot) {
         TemplateInfo template = parts.templates().info(request.template());
-        if (request.snapshot() == null) {
+        if (snapshot == null) {
             StartFiles start = parts.templates().start(request.template(), request.size());
             return new Plan(
                     source(start.directory(), true),
@@ -157,8 +222,8 @@ final class StartStep {
         }
         SessionId origin = request.origin();
         SessionId owner = origin == null ? request.ref().session() : origin;
-        SnapshotManifest manifest = parts.snapshots().require(owner, request.snapshot());
-        Path directory = parts.snapshots().directory(owner, request.snapshot());
+        SnapshotManifest manifest = parts.snapshots().require(owner, snapshot);
+        Path directory = parts.snapshots().directory(owner, snapshot);
         boolean full = manifest.taken().kind() == SnapshotKind.FULL;
         boolean usable =
                 full

@@ -1,7 +1,9 @@
 package dev.space.node.volumes;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.model.Size;
+import dev.space.model.SnapshotReason;
 import dev.space.node.engine.spi.GuestToken;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param template digest of the template the disk grew from
  * @param bundle engine bundle its memory needs; empty when the engine has none
  * @param token what the guest accepts when its memory is loaded; null in a disk snapshot
+ * @param reason why it was made; null in one of a release that did not say
+ * @param mark what the guest had done by then; only where the node made it by itself
  */
 public record SnapshotManifest(
         SnapshotTaken taken,
@@ -20,7 +24,15 @@ public record SnapshotManifest(
         Size size,
         String engine,
         String bundle,
-        @Nullable GuestToken token) {
+        @Nullable GuestToken token,
+        @Nullable SnapshotReason reason,
+        @Nullable ChangeMark mark) {
 
     public static final String FILE = "manifest.json";
+
+    /** True when the node made it by itself and may remove it by itself. */
+    @JsonIgnore
+    public boolean isRolling() {
+        return reason == SnapshotReason.ROLLING;
+    }
 }

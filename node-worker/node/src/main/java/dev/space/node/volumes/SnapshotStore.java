@@ -10,7 +10,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +22,9 @@ public final class SnapshotStore {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotStore.class);
 
     private final Volume volume;
+
+    /** A published manifest never changes; whether it is still there is looked up each time. */
+    private final Map<Path, SnapshotManifest> known = new ConcurrentHashMap<>();
 
     public SnapshotStore(Volume volume) {
         this.volume = volume;
@@ -67,17 +72,31 @@ public final class SnapshotStore {
     }
 
     public void delete(SessionId session, SnapshotId snapshot) {
-        volume.discard(directory(session, snapshot));
+        Path directory = directory(session, snapshot);
+        volume.discard(directory);
+        known.remove(directory);
     }
 
-    private static Optional<SnapshotManifest> read(Path directory) {
+    /** The session is released: nothing of it is asked for again. */
+    public void forget(SessionId session) {
+        Path all = all(session);
+        known.keySet().removeIf(directory -> directory.startsWith(all));
+    }
+
+    private Optional<SnapshotManifest> read(Path directory) {
         Path file = directory.resolve(SnapshotManifest.FILE);
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
+        SnapshotManifest before = known.get(directory);
+        if (before != null) {
+            return Optional.of(before);
+        }
         try {
-            return Optional.of(
-                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class));
+            SnapshotManifest read =
+                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class);
+            known.put(directory, read);
+            return Optional.of(read);
         } catch (IOException e) {
             LOG.warn("{} cannot be read and counts as absent", file, e);
             return Optional.empty();

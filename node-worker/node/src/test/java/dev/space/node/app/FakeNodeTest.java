@@ -39,6 +39,8 @@ final class FakeNodeTest extends NodeContract {
                 space.node.cache-dir=%1$s/cache
                 space.node.engine=fake
                 space.node.disk-reserve-mib=1
+                space.node.rolling.disk-seconds=0
+                space.node.rolling.full-seconds=0
                 """
                         .formatted(directory, port));
         process = new NodeProcess(ConfigLoader.load(config), machine);

@@ -148,6 +148,8 @@ final class QemuNodeIT extends NodeContract {
                 space.node.slots=4
                 space.node.manager-socket=%4$s
                 space.node.disk-reserve-mib=256
+                space.node.rolling.disk-seconds=0
+                space.node.rolling.full-seconds=0
                 """
                         .formatted(base, port, cache, socket()));
         openNode();

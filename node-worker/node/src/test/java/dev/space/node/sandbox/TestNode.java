@@ -23,11 +23,16 @@ import dev.space.node.volumes.Volume;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A node on the fake engine that can be closed and opened again on the same machine and disk. */
@@ -70,13 +75,14 @@ final class TestNode {
                                 (session, start, exit) ->
                                         reports.add(start.epoch() + " " + exit.reason()),
                                 this::crash,
-                                Clock.systemUTC(),
+                                new Rising(),
                                 directory.resolve("state")));
         made.open();
         return made;
     }
 
     private void crash(String where) {
+        onPlace.accept(where);
         if (where.equals(crashAt)) {
             crashAt = null;
             throw new SimulatedCrash(where);
@@ -98,6 +104,13 @@ final class TestNode {
 
     boolean crashed() {
         return crashAt == null;
+    }
+
+    /** Called at each named place inside the steps, before a crash or failure there. */
+    Consumer<String> onPlace = where -> {};
+
+    SnapshotStore snapshots() {
+        return snapshots;
     }
 
     SandboxManager manager() {
@@ -163,5 +176,26 @@ final class TestNode {
 
     static String text(ByteString bytes) {
         return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    /** The time of day, but never the same millisecond twice: snapshots keep their order. */
+    private static final class Rising extends Clock {
+        private final AtomicLong last = new AtomicLong();
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+
+        @Override
+        public Instant instant() {
+            long now = System.currentTimeMillis();
+            return Instant.ofEpochMilli(last.updateAndGet(before -> Math.max(before + 1, now)));
+        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.space.contract.node;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A sandbox runs and has thawed, which is the point of no return of its operation.
@@ -17,4 +18,16 @@ public record SandboxStarted(
         String rung,
         boolean memoryLost,
         Map<String, Long> phaseMicros,
-        long attempt) {}
+        long attempt,
+        @Nullable SnapshotTaken source) {
+
+    /** A start from the source that was asked for. */
+    public SandboxStarted(
+            String engine,
+            String rung,
+            boolean memoryLost,
+            Map<String, Long> phaseMicros,
+            long attempt) {
+        this(engine, rung, memoryLost, phaseMicros, attempt, null);
+    }
+}

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param origin session that the snapshot is of; null: of this one
  * @param hostname host name inside the sandbox
  * @param maxProcesses user processes that may run at once
+ * @param newest start from the newest complete checkpoint of the session's present, which the node
+ *     knows: {@code snapshot} says only what was known before, and null is not the template
  */
 public record StartSandbox(
         StepRef ref,
@@ -21,4 +23,18 @@ public record StartSandbox(
         @Nullable SnapshotId snapshot,
         @Nullable SessionId origin,
         String hostname,
-        int maxProcesses) {}
+        int maxProcesses,
+        boolean newest) {
+
+    /** From that very source. */
+    public StartSandbox(
+            StepRef ref,
+            String template,
+            Size size,
+            @Nullable SnapshotId snapshot,
+            @Nullable SessionId origin,
+            String hostname,
+            int maxProcesses) {
+        this(ref, template, size, snapshot, origin, hostname, maxProcesses, false);
+    }
+}

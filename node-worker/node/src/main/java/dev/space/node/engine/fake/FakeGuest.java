@@ -58,7 +58,6 @@ final class FakeGuest implements Guest {
     FakeGuest(Map<String, FakeDisk.Entry> files, @Nullable FakeMemory memory, InstantSource clock) {
         this.clock = clock;
         this.disk = new FakeDisk(files, clock);
-        this.lastActive = clock.millis();
         if (memory != null) {
             memory.processes()
                     .forEach((id, image) -> processes.put(id, new FakeProcess(image, disk)));
@@ -213,7 +212,7 @@ final class FakeGuest implements Guest {
             if (process == null) {
                 process = begin(start);
             }
-            lastActive = clock.millis();
+            touched();
             deliver(process, 0, 0, sink);
             return process.state();
         });
@@ -340,7 +339,7 @@ final class FakeGuest implements Guest {
     @Override
     public long writeStdin(String id, long offset, ByteString data, boolean eof) {
         return inside(() -> {
-            lastActive = clock.millis();
+            touched();
             return require(id).write(offset, data, eof);
         });
     }
@@ -395,20 +394,32 @@ final class FakeGuest implements Guest {
             all = all.concat(part);
         }
         ByteString content = all;
-        return inside(() -> disk.write(FakeDisk.name(path), content, mode, parents));
+        return inside(() -> {
+            touched();
+            return disk.write(FakeDisk.name(path), content, mode, parents);
+        });
     }
 
     @Override
     public GuestFile makeDirectory(GuestPath path, boolean parents, int mode) {
-        return inside(() -> disk.makeDirectory(FakeDisk.name(path), parents, mode));
+        return inside(() -> {
+            touched();
+            return disk.makeDirectory(FakeDisk.name(path), parents, mode);
+        });
     }
 
     @Override
     public void remove(GuestPath path, boolean recursive) {
         inside(() -> {
+            touched();
             disk.remove(FakeDisk.name(path), recursive);
             return true;
         });
+    }
+
+    /** Never the same twice: who compares sees each request. */
+    private void touched() {
+        lastActive = Math.max(lastActive + 1, clock.millis());
     }
 
     @Override

@@ -12,6 +12,7 @@ import dev.space.node.volumes.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Map;
@@ -87,9 +88,21 @@ final class FakeVm implements Vm {
     }
 
     private void writeBoth() {
+        write(files.disk(), guest.files());
+        write(files.ram(), guest.memory());
+    }
+
+    /**
+     * In one step, as a clone of a real disk sees it; the file keeps its times if nothing changed.
+     */
+    private synchronized void write(Path file, Object content) {
         try {
-            Files.write(files.disk(), Json.MAPPER.writeValueAsBytes(guest.files()));
-            Files.write(files.ram(), Json.MAPPER.writeValueAsBytes(guest.memory()));
+            byte[] bytes = Json.MAPPER.writeValueAsBytes(content);
+            if (!Arrays.equals(bytes, Files.readAllBytes(file))) {
+                Path next = file.resolveSibling(file.getFileName() + ".next");
+                Files.write(next, bytes);
+                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+            }
         } catch (IOException e) {
             throw new SpaceException(
                     ErrorCode.ENGINE_FAILED, "the fake VM's files cannot be written", e);
@@ -145,6 +158,27 @@ final class FakeVm implements Vm {
     public void writeBack() {
         requireAlive();
         writeBoth();
+    }
+
+    @Override
+    public void writeBackDisk() {
+        requireAlive();
+        write(files.disk(), guest.files());
+    }
+
+    @Override
+    public boolean freezeFileSystem() {
+        return call(
+                "freezeFileSystem",
+                () -> {
+                    requireAlive();
+                    return true;
+                });
+    }
+
+    @Override
+    public void thawFileSystem() {
+        requireAlive();
     }
 
     @Override

@@ -16,6 +16,7 @@ import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +39,7 @@ final class QemuVm implements Vm {
     private static final Duration FINISH_MAX = Duration.ofSeconds(2);
     private static final Duration FINISH_LOOK = Duration.ofMillis(1);
     private static final Duration GUEST_SYNC_MAX = Duration.ofSeconds(5);
+    private static final Duration FREEZE_DISK_MAX = Duration.ofSeconds(2);
     private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(5);
     private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
@@ -161,13 +163,39 @@ final class QemuVm implements Vm {
     @Override
     public void writeBack() {
         syncGuest();
+        sync(files.ram());
+        sync(files.disk());
+    }
+
+    @Override
+    public void writeBackDisk() {
+        syncGuest();
+        sync(files.disk());
+    }
+
+    private static void sync(Path file) {
         try {
-            Durable.fdatasync(files.ram());
-            Durable.fdatasync(files.disk());
+            Durable.fdatasync(file);
         } catch (IOException e) {
             throw new SpaceException(
                     ErrorCode.ENGINE_FAILED, "memory or disk could not be written back", e);
         }
+    }
+
+    @Override
+    public boolean freezeFileSystem() {
+        try {
+            new GuestClient(link.channel(), FREEZE_DISK_MAX).freezeFileSystem(FREEZE_DISK_MAX);
+            return true;
+        } catch (SpaceException e) {
+            LOG.warn("{} did not freeze its file system in time", record.session(), e);
+            return false;
+        }
+    }
+
+    @Override
+    public void thawFileSystem() {
+        new GuestClient(link.channel(), FREEZE_DISK_MAX).thawFileSystem();
     }
 
     /**

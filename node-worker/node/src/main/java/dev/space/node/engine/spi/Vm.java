@@ -20,8 +20,23 @@ public interface Vm {
     /** Undoes {@link #quiesce} when the VM was not stopped after it. */
     void thaw();
 
-    /** Writes dirty memory and disk pages back while the guest runs, so that the stop is short. */
+    /**
+     * Writes dirty memory and disk pages back while the guest runs, so that the stop is short. May
+     * run beside any other call.
+     */
     void writeBack();
+
+    /** As {@link #writeBack} for the disk alone. */
+    void writeBackDisk();
+
+    /**
+     * Lets the guest finish what it writes to its root file system and write no more; false when it
+     * could not. The guest lifts that by itself after a while.
+     */
+    boolean freezeFileSystem();
+
+    /** Undoes {@link #freezeFileSystem}. */
+    void thawFileSystem();
 
     /** Closes the gate of the guest's channel and stops the processors. */
     void stop();
