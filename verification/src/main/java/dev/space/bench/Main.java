@@ -38,6 +38,7 @@ public final class Main {
             return switch (options.bench()) {
                 case "create" -> new CreateBench(options, target).run();
                 case "exec" -> new ExecBench(options, target).run();
+                case "fork" -> new ForkBench(options, target).run();
                 case "checkpoint" -> new CheckpointBench(options, target).run();
                 default -> throw new IllegalStateException("no code for " + options.bench());
             };

@@ -16,7 +16,7 @@ record Options(
         String bench, int n, boolean json, String template, String size, Path data, Path cache) {
 
     static final Map<String, Integer> RUNS_BY_BENCH =
-            Map.of("create", 50, "exec", 200, "checkpoint", 50, "control-plane", 500);
+            Map.of("create", 50, "exec", 200, "checkpoint", 50, "fork", 10, "control-plane", 500);
 
     private static final Set<String> NAMES = Set.of("n", "template", "size");
     private static final int N_MAX = 100_000;
@@ -26,7 +26,7 @@ record Options(
         Integer runs = RUNS_BY_BENCH.get(bench);
         if (runs == null) {
             throw new IllegalArgumentException(
-                    "there is no benchmark \"%s\", only create, exec, checkpoint, control-plane"
+                    "no benchmark \"%s\", only create, exec, checkpoint, fork, control-plane"
                             .formatted(bench));
         }
         boolean json = false;

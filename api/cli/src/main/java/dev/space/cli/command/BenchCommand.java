@@ -15,7 +15,7 @@ import picocli.CommandLine.Unmatched;
         mixinStandardHelpOptions = true,
         description = {
             "Measures the platform against floors of the same run; docs/benchmarks.md says how.",
-            "NAME: create, exec, checkpoint, control-plane. --json prints one object a line."
+            "NAME: create, exec, checkpoint, fork, control-plane. --json: one object a line."
         })
 public final class BenchCommand implements Callable<Integer> {
 
