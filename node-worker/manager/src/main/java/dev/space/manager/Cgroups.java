@@ -17,6 +17,13 @@ interface Cgroups {
     /** What the kernel counted. */
     record Figures(long memoryBytes, long memoryPeakBytes, long cpuMicros, long oomKills) {}
 
+    /**
+     * How many busy threads of services all VMs together weigh as much as, for each CPU. A group
+     * competes as if it were one thread: with the kernel's default a hundred VMs would get as much
+     * as one busy process beside them, and a single one waits several times as long for a CPU.
+     */
+    int THREADS_PER_CPU = 2;
+
     /** Makes the slot's directories; those that are there stay. */
     void ensure(String name) throws IOException;
 

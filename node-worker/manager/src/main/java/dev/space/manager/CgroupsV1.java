@@ -17,6 +17,9 @@ final class CgroupsV1 implements Cgroups {
             List.of("memory", "cpu", "pids", "freezer", "cpuacct");
     private static final int PERIOD_MICROS = 100_000;
 
+    /** What a thread at ordinary priority has. */
+    private static final int SHARES_OF_A_THREAD = 1024;
+
     private final Path root;
     private final String instance;
     private final List<String> controllers;
@@ -49,6 +52,11 @@ final class CgroupsV1 implements Cgroups {
         long quota = (long) PERIOD_MICROS * limits.cpuPercent() / 100;
         CgroupFiles.write(cpu.resolve("cpu.cfs_quota_us"), String.valueOf(quota));
         CgroupFiles.write(path("pids", name).resolve("pids.max"), String.valueOf(limits.tasks()));
+        int cpus = Runtime.getRuntime().availableProcessors();
+        String together = String.valueOf(SHARES_OF_A_THREAD * THREADS_PER_CPU * cpus);
+        Path all = root.resolve("cpu").resolve("space");
+        CgroupFiles.write(all.resolve("cpu.shares"), together);
+        CgroupFiles.write(all.resolve(instance).resolve("cpu.shares"), together);
     }
 
     @Override

@@ -13,6 +13,11 @@ import java.util.Set;
 final class CgroupsV2 implements Cgroups {
 
     private static final int PERIOD_MICROS = 100_000;
+
+    /** What a thread at ordinary priority has, in this version's measure. */
+    private static final int WEIGHT_OF_A_THREAD = 100;
+
+    private static final int WEIGHT_MAX = 10_000;
     private static final String CONTROLLERS = "+cpu +memory +pids";
 
     private final Path root;
@@ -43,6 +48,10 @@ final class CgroupsV2 implements Cgroups {
         long quota = (long) PERIOD_MICROS * limits.cpuPercent() / 100;
         CgroupFiles.write(slot.resolve("cpu.max"), quota + " " + PERIOD_MICROS);
         CgroupFiles.write(slot.resolve("pids.max"), String.valueOf(limits.tasks()));
+        int cpus = Runtime.getRuntime().availableProcessors();
+        int together = Math.min(WEIGHT_OF_A_THREAD * THREADS_PER_CPU * cpus, WEIGHT_MAX);
+        CgroupFiles.write(root.resolve("space/cpu.weight"), String.valueOf(together));
+        CgroupFiles.write(parent.resolve("cpu.weight"), String.valueOf(together));
     }
 
     @Override

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Both versions against directories of plain files; v1 for real is in JailIT. */
 class CgroupsTest {
 
+    private static final int CPUS = Runtime.getRuntime().availableProcessors();
+
     @TempDir Path root;
 
     @BeforeAll
@@ -38,6 +40,7 @@ class CgroupsTest {
         fake("cgroup.controllers", "cpuset cpu io memory pids\n");
         for (String level : List.of("", "space/", "space/t/")) {
             fake(level + "cgroup.subtree_control", "");
+            fake(level + "cpu.weight", "100\n");
         }
         for (String knob : List.of("memory.max", "memory.swap.max", "cpu.max", "pids.max")) {
             fake("space/t/slot-1/" + knob, "max\n");
@@ -63,6 +66,10 @@ class CgroupsTest {
         assertThat(text("space/t/slot-1/memory.swap.max")).isEqualTo("0");
         assertThat(text("space/t/slot-1/cpu.max")).isEqualTo("150000 100000");
         assertThat(text("space/t/slot-1/pids.max")).isEqualTo("64");
+        String together = String.valueOf(Math.min(10_000, 200 * CPUS));
+        assertThat(text("space/cpu.weight")).isEqualTo(together);
+        assertThat(text("space/t/cpu.weight")).isEqualTo(together);
+        assertThat(text("cpu.weight")).isEqualTo("100");
         assertThat(cgroups.directories("slot-1")).containsExactly(root.resolve("space/t/slot-1"));
     }
 
@@ -87,6 +94,8 @@ class CgroupsTest {
                         "memory/space/t/slot-0/memory.limit_in_bytes",
                         "cpu/space/t/slot-0/cpu.cfs_period_us",
                         "cpu/space/t/slot-0/cpu.cfs_quota_us",
+                        "cpu/space/t/cpu.shares",
+                        "cpu/space/cpu.shares",
                         "pids/space/t/slot-0/pids.max")) {
             fake(knob, "-1\n");
         }
@@ -98,6 +107,8 @@ class CgroupsTest {
         cgroups.limit("slot-0", new Cgroups.Limits(1 << 20, 50, 32));
         assertThat(text("cpu/space/t/slot-0/cpu.cfs_quota_us")).isEqualTo("50000");
         assertThat(text("memory/space/t/slot-0/memory.limit_in_bytes")).isEqualTo("1048576");
+        assertThat(text("cpu/space/cpu.shares")).isEqualTo(String.valueOf(2048 * CPUS));
+        assertThat(text("cpu/space/t/cpu.shares")).isEqualTo(String.valueOf(2048 * CPUS));
         assertThat(cgroups.directories("slot-0")).hasSize(4);
         assertThat(cgroups.processes("slot-0")).containsExactly(9);
         assertThat(cgroups.figures("slot-0").oomKills()).isEqualTo(5);
