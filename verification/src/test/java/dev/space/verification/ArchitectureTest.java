@@ -109,14 +109,13 @@ final class ArchitectureTest {
         check(
                 noClasses()
                         .that()
-                        .resideOutsideOfPackages(
-                                "dev.space.activities.objectstore..", "dev.space.node.volumes..")
+                        .resideOutsideOfPackage("dev.space.durable..")
                         .should()
                         .dependOnClassesThat()
                         .resideInAPackage("io.minio..")
                         .because(
-                                "what is durable is decided by a row: two places move snapshots,"
-                                        + " and no third one may think that it did"));
+                                "what is durable is decided by a row: one place moves snapshots,"
+                                        + " and no second one may think that it did"));
     }
 
     @Test

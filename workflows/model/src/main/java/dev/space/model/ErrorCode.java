@@ -43,6 +43,9 @@ public enum ErrorCode {
     SNAPSHOT_NOT_FOUND(404, Retry.NO, "There is no such snapshot."),
     SNAPSHOT_IN_USE(409, Retry.NO, "The session or an operation stands on the snapshot."),
     SNAPSHOT_INCOMPATIBLE(409, Retry.NO, "The snapshot needs an engine bundle that is gone."),
+    SNAPSHOT_CORRUPT(409, Retry.NO, "The snapshot is damaged and is not used; take another."),
+    OBJECT_STORE_UNAVAILABLE(503, Retry.LATER, "The object store does not answer as it should."),
+    OBJECT_STORE_FULL(507, Retry.LATER, "The object store has no room left."),
     PROCESS_LOST(410, Retry.NO, "The process belonged to a sandbox that is no more.");
 
     /** Whether the same request may succeed later without a change by the caller. */
