@@ -105,7 +105,7 @@ impl Raw {
         if command.is_empty() || command.len() > ARGUMENTS_MAX {
             return Err(usage("the VMM needs 1 to 256 arguments"));
         }
-        let mut words = vec![CString::from(c"qemu-system-x86_64")];
+        let mut words = Vec::with_capacity(command.len());
         for word in command {
             words.push(CString::new(word.into_vec()).map_err(|_| usage("an argument has a NUL"))?);
         }
@@ -191,8 +191,10 @@ mod tests {
         let args = parse_words(GOOD).unwrap();
         assert_eq!(args.cgroups.len(), 2);
         assert_eq!(args.slot_id, 61000);
-        assert_eq!(args.command.len(), 3);
-        assert_eq!(args.command[0].as_c_str(), c"qemu-system-x86_64");
+        assert_eq!(
+            args.command,
+            [c"-M".into(), c"microvm".into()] as [CString; 2]
+        );
     }
 
     #[test]

@@ -240,7 +240,7 @@ final class JailFixture {
         long khz = hostKhz();
         String arguments =
                 "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
-                        + " -name vm -M microvm,memory-backend=ram0,pit=off,pic=off"
+                        + " -name vm -L /usr/share/qemu -M microvm,memory-backend=ram0,pit=off,pic=off"
                         + " -accel tcg,thread=multi,tb-size=64 -cpu max -smp 1 -m 256"
                         + " -object "
                         + backend

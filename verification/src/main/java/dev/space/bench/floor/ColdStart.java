@@ -19,6 +19,8 @@ import java.util.stream.Stream;
  */
 public final class ColdStart implements AutoCloseable {
 
+    private static final String VMM = "usr/bin/qemu-system-x86_64";
+
     private final List<String> vmmArguments;
     private final Path bundle;
     private final Path snapshot;
@@ -45,7 +47,8 @@ public final class ColdStart implements AutoCloseable {
     public static List<String> argumentsOf(long pid) throws IOException {
         byte[] raw = Files.readAllBytes(Path.of("/proc", Long.toString(pid), "cmdline"));
         String[] all = new String(raw, StandardCharsets.UTF_8).split("\0", -1);
-        return List.of(all).subList(1, all.length - 1);
+        // Before them stand the loader and the program.
+        return List.of(all).subList(2, all.length - 1);
     }
 
     /** Room for one VM: directory and network namespace. Not part of what is measured. */
@@ -83,9 +86,7 @@ public final class ColdStart implements AutoCloseable {
                                 bundle.resolve("lib64/ld-linux-x86-64.so.2").toString(),
                                 "--library-path",
                                 libraries(),
-                                bundle.resolve("usr/bin/qemu-system-x86_64").toString(),
-                                "-L",
-                                bundle.resolve("usr/share/qemu").toString()));
+                                bundle.resolve(VMM).toString()));
         for (String argument : vmmArguments) {
             command.add(localised(argument, place.directory()));
         }

@@ -18,7 +18,9 @@ final class QemuArguments {
                 all,
                 "-sandbox",
                 "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny");
-        add(all, "-name", "sandbox");
+        // The loader starts it (space-jail): its own name and data would be the loader's otherwise.
+        add(all, "-name", "sandbox,process=qemu");
+        add(all, "-L", "/usr/share/qemu");
         add(all, "-M", "microvm,memory-backend=ram0,pit=off,pic=off");
         add(all, "-accel", "tcg,thread=multi,tb-size=128");
         add(all, "-cpu", "max");
