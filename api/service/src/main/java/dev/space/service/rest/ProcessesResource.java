@@ -123,6 +123,7 @@ public class ProcessesResource {
         ByteString stdin = request.stdinBytes();
         Duration deadline = Duration.ofMillis(request.checkedTimeout()).plus(CALL);
         String process = processId(key, session);
+        ByteString digest = ByteString.copyFrom(read.hash().bytes());
         ExecReply reply =
                 edge.call(
                         caller.project(),
@@ -138,6 +139,7 @@ public class ProcessesResource {
                                                         .setOutputBytesMax(
                                                                 Limits.EXEC_OUTPUT_BYTES_MAX)
                                                         .setProcessId(process)
+                                                        .setRequest(digest)
                                                         .build()));
         return result(reply, base64);
     }
@@ -187,7 +189,9 @@ public class ProcessesResource {
             InputStream body,
             @HeaderParam(Requests.IDEMPOTENCY_KEY) @Nullable String key) {
         SessionId session = Requests.session(id);
-        ProcessRequests.Start request = bodies.read(body, ProcessRequests.Start.class).value();
+        var read = bodies.read(body, ProcessRequests.Start.class);
+        ProcessRequests.Start request = read.value();
+        ByteString digest = ByteString.copyFrom(read.hash().bytes());
         ProcessRequests.check(
                 request.argv(), request.command(), request.env(), request.cwd(), request.user());
         String process =
@@ -206,6 +210,7 @@ public class ProcessesResource {
                                                         .setTarget(leg.target())
                                                         .setSpec(request.spec(leg))
                                                         .setProcessId(process)
+                                                        .setRequest(digest)
                                                         .build()));
         return Response.status(201).entity(ProcessView.of(info)).build();
     }

@@ -98,7 +98,8 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
     private static ExecReply run(Sandbox sandbox, ExecRequest request, String id) {
         boolean input = !request.getStdin().isEmpty();
         SandboxProcess process =
-                sandbox.processes().start(Wire.start(id, request.getSpec(), input));
+                sandbox.processes()
+                        .start(Wire.start(id, request.getSpec(), input), request.getRequest());
         if (input) {
             sandbox.processes().writeStdin(id, 0, request.getStdin(), true);
         }
@@ -168,7 +169,8 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
                                                 Wire.start(
                                                         id,
                                                         request.getSpec(),
-                                                        request.getSpec().getStdin()))));
+                                                        request.getSpec().getStdin()),
+                                                request.getRequest())));
     }
 
     @Override

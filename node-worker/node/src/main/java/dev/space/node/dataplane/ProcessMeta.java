@@ -5,21 +5,33 @@ import dev.space.node.engine.spi.GuestProcess;
 import dev.space.node.engine.spi.ProcessStart;
 import java.util.Base64;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** What is kept of a process beside its output. Bytes are in base 64, since argv is no text. */
-record ProcessMeta(GuestProcess state, List<String> argv, String command) {
+/**
+ * What is kept of a process beside its output. Bytes are in base 64, since argv is no text.
+ *
+ * @param request digest of the request that started it; null where nobody knows it any more
+ */
+record ProcessMeta(
+        GuestProcess state, List<String> argv, String command, @Nullable String request) {
 
     static final String FILE = "meta.json";
 
-    static ProcessMeta of(GuestProcess state, ProcessStart start) {
+    static ProcessMeta of(GuestProcess state, ProcessStart start, ByteString request) {
         return new ProcessMeta(
                 state,
                 start.argv().stream().map(ProcessMeta::text).toList(),
-                text(start.command()));
+                text(start.command()),
+                request.isEmpty() ? null : text(request));
     }
 
     ProcessMeta with(GuestProcess next) {
-        return new ProcessMeta(next, argv, command);
+        return new ProcessMeta(next, argv, command, request);
+    }
+
+    /** False only where both are known and differ. */
+    boolean isOf(ByteString other) {
+        return request == null || other.isEmpty() || request.equals(text(other));
     }
 
     List<ByteString> argvBytes() {

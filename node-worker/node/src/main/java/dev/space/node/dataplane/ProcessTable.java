@@ -67,7 +67,7 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
             inGuest.add(process.id());
             ProcessMeta meta = known.get(process.id());
             if (meta == null) {
-                meta = new ProcessMeta(process, List.of(), "");
+                meta = new ProcessMeta(process, List.of(), "", null);
             }
             SandboxProcess followed = table.add(meta);
             if (followed.isOver()) {
@@ -148,8 +148,17 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         prune();
     }
 
-    /** Starts a process, or finds the one that an earlier attempt started under the same id. */
+    /** As below, for whoever never uses an id twice. */
     public SandboxProcess start(ProcessStart start) {
+        return start(start, ByteString.EMPTY);
+    }
+
+    /**
+     * Starts a process, or finds the one that an earlier attempt started under the same id.
+     *
+     * @param request digest of what the caller asked for; empty: not compared
+     */
+    public SandboxProcess start(ProcessStart start, ByteString request) {
         if (!ID.matcher(start.id()).matches()) {
             throw new SpaceException(
                     ErrorCode.INVALID_ARGUMENT,
@@ -157,22 +166,32 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         }
         SandboxProcess known = processes.get(start.id());
         if (known != null) {
-            return known;
+            return found(known, request);
         }
         GuestProcess unborn = new GuestProcess(start.id(), 0, true, 0, 0, "", "", 0, 0, 0, 0);
         SandboxProcess process =
                 SandboxProcess.fresh(
-                        directory.resolve(start.id()), ProcessMeta.of(unborn, start), this);
+                        directory.resolve(start.id()),
+                        ProcessMeta.of(unborn, start, request),
+                        this);
         SandboxProcess other = processes.putIfAbsent(start.id(), process);
         if (other != null) {
-            return other;
+            return found(other, request);
         }
         try {
             process.started(guest.start(start, process));
         } catch (RuntimeException e) {
             forget(process);
+            process.failed(e);
             throw e;
         }
+        return process;
+    }
+
+    /** What another request started or is starting: it fails with that one where it cannot. */
+    private static SandboxProcess found(SandboxProcess process, ByteString request) {
+        process.demand(request);
+        process.awaitStart();
         return process;
     }
 

@@ -1,6 +1,8 @@
 package dev.space.node.dataplane;
 
 import com.google.protobuf.ByteString;
+import dev.space.model.ErrorCode;
+import dev.space.model.SpaceException;
 import dev.space.node.engine.spi.GuestProcess;
 import dev.space.node.engine.spi.OutputSink;
 import dev.space.node.volumes.Json;
@@ -21,11 +23,15 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
 
     private static final String LOST = "LOST";
 
+    /** Longer than a guest may take to answer a start. */
+    private static final Duration START_MAX = Duration.ofSeconds(30);
+
     private final Path directory;
     private final Events events;
     private final OutputLog stdout;
     private final OutputLog stderr;
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> begun = new CompletableFuture<>();
     private final ReentrantLock recording = new ReentrantLock();
     private volatile ProcessMeta meta;
     private boolean forgotten;
@@ -70,6 +76,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
                         events,
                         OutputLog.reopen(directory, "stdout"),
                         OutputLog.reopen(directory, "stderr"));
+        var _ = process.begun.complete(true);
         if (!meta.state().running()) {
             process.finish();
         }
@@ -115,13 +122,51 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
 
     /** Waits for the end and all output; false when the time is over first. */
     public boolean await(Duration wait) throws InterruptedException {
+        return await(over, wait);
+    }
+
+    private static boolean await(CompletableFuture<Boolean> future, Duration wait)
+            throws InterruptedException {
         try {
-            return over.get(wait.toMillis(), TimeUnit.MILLISECONDS);
+            return future.get(wait.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
+            throw e.getCause() instanceof RuntimeException known
+                    ? known
+                    : new IllegalStateException(e);
         }
+    }
+
+    /** Refuses whoever means another process by the same id. */
+    void demand(ByteString request) {
+        if (!meta.isOf(request)) {
+            throw new SpaceException(
+                    ErrorCode.IDEMPOTENCY_KEY_REUSED,
+                    "process "
+                            + id()
+                            + " was started by another request; a new command needs a new key");
+        }
+    }
+
+    /** For who asks while somebody else starts it. */
+    void awaitStart() {
+        try {
+            if (!await(begun, START_MAX)) {
+                throw new SpaceException(
+                        ErrorCode.GUEST_UNREACHABLE,
+                        "the sandbox does not say whether process " + id() + " was started");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SpaceException(ErrorCode.UNAVAILABLE, "the node is stopping", e);
+        }
+    }
+
+    /** It never began: whoever waits for it learns why. */
+    void failed(RuntimeException why) {
+        var _ = begun.completeExceptionally(why);
+        var _ = over.completeExceptionally(why);
     }
 
     void started(GuestProcess state) {
@@ -135,6 +180,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         } finally {
             recording.unlock();
         }
+        var _ = begun.complete(true);
         events.changed(this);
     }
 
@@ -184,6 +230,7 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         } finally {
             recording.unlock();
         }
+        var _ = begun.complete(true);
         finish();
         events.ended(this);
     }
