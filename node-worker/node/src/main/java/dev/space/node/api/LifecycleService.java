@@ -10,6 +10,7 @@ import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
+import dev.space.node.reports.Lease;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.SandboxManager;
 import dev.space.node.templates.TemplateSource;
@@ -30,6 +31,7 @@ import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.nodeapi.v1.Storage;
 import dev.space.nodeapi.v1.TakeSnapshotRequest;
 import io.grpc.stub.StreamObserver;
+import java.time.Duration;
 import java.util.List;
 
 /** The lifecycle steps over gRPC. */
@@ -40,18 +42,21 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
     private final TemplateSource templates;
     private final Volume volume;
     private final MemoryBudget memory;
+    private final Lease lease;
 
     public LifecycleService(
             String nodeId,
             SandboxManager manager,
             TemplateSource templates,
             Volume volume,
-            MemoryBudget memory) {
+            MemoryBudget memory,
+            Lease lease) {
         this.nodeId = nodeId;
         this.manager = manager;
         this.templates = templates;
         this.volume = volume;
         this.memory = memory;
+        this.lease = lease;
     }
 
     @Override
@@ -60,6 +65,7 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                 caller,
                 () -> {
                     StartSandbox start = start(request);
+                    lease.demand(Duration.ZERO);
                     if (!manager.canStartAtOnce(start)) {
                         // Callers of this API do not wait that long; the activity does.
                         prepare(start);

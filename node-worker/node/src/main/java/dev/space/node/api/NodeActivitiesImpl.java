@@ -12,6 +12,7 @@ import dev.space.contract.node.TakeSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.node.Pause;
+import dev.space.node.reports.Lease;
 import dev.space.node.sandbox.SandboxManager;
 import io.temporal.activity.Activity;
 import io.temporal.activity.ActivityExecutionContext;
@@ -27,10 +28,15 @@ public final class NodeActivitiesImpl implements NodeActivities {
 
     private static final Logger LOG = LoggerFactory.getLogger(NodeActivitiesImpl.class);
 
-    private final SandboxManager manager;
+    /** A control plane that is started again renews the lease by then. */
+    private static final Duration LEASE_WAIT = Duration.ofSeconds(30);
 
-    public NodeActivitiesImpl(SandboxManager manager) {
+    private final SandboxManager manager;
+    private final Lease lease;
+
+    public NodeActivitiesImpl(SandboxManager manager, Lease lease) {
         this.manager = manager;
+        this.lease = lease;
     }
 
     /** Runs a step with a heartbeat from its beginning, and gives failures their wire form. */
@@ -75,7 +81,10 @@ public final class NodeActivitiesImpl implements NodeActivities {
 
     @Override
     public SandboxStarted startSandbox(StartSandbox request) {
-        return step(() -> manager.start(request));
+        return step(() -> {
+            lease.demand(LEASE_WAIT);
+            return manager.start(request);
+        });
     }
 
     @Override

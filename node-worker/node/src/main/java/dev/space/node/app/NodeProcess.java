@@ -9,6 +9,7 @@ import dev.space.node.dataplane.Audit;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.reports.ExitReports;
 import dev.space.node.reports.GrpcControlPlane;
+import dev.space.node.reports.Lease;
 import dev.space.node.reports.Outbox;
 import dev.space.node.reports.Reporter;
 import dev.space.node.sandbox.CrashPoints;
@@ -50,6 +51,7 @@ public final class NodeProcess implements AutoCloseable {
     private final Rolling rolling;
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
     private final boolean reports;
+    private final Lease lease;
     private final @Nullable Reporter reporter;
     private final @Nullable TemporalWorker temporal;
 
@@ -61,6 +63,7 @@ public final class NodeProcess implements AutoCloseable {
     NodeProcess(NodeConfig config, FakeMachine machine) throws IOException {
         NodeConfig.Node node = config.node();
         reports = config.control().url().isPresent();
+        lease = reports ? Lease.fromControlPlane() : Lease.notNeeded();
         TokenFile token = new TokenFile(node.tokenFile());
         token.get();
         Clock clock = Clock.systemUTC();
@@ -101,14 +104,7 @@ public final class NodeProcess implements AutoCloseable {
         reporter =
                 config.control()
                         .url()
-                        .map(url ->
-                                new Reporter(
-                                        new GrpcControlPlane(url, token),
-                                        outbox,
-                                        node.id(),
-                                        figures::registration,
-                                        figures::renewal,
-                                        manager::endOlderThan))
+                        .map(url -> reporter(new GrpcControlPlane(url, token), node.id(), figures))
                         .orElse(null);
         temporal =
                 config.temporal()
@@ -118,7 +114,7 @@ public final class NodeProcess implements AutoCloseable {
                                         target,
                                         config.temporal().namespace(),
                                         node.id(),
-                                        new NodeActivitiesImpl(manager)))
+                                        new NodeActivitiesImpl(manager, lease)))
                         .orElse(null);
         if (reporter != null) {
             reporter.start();
@@ -127,6 +123,17 @@ public final class NodeProcess implements AutoCloseable {
             temporal.start();
         }
         LOG.info("node {} serves on ports {} and {}", node.id(), api.getPort(), health.port());
+    }
+
+    private Reporter reporter(GrpcControlPlane control, String id, Figures figures) {
+        return new Reporter(
+                control,
+                outbox,
+                id,
+                figures::registration,
+                figures::renewal,
+                manager::endOlderThan,
+                lease);
     }
 
     /**
@@ -149,7 +156,12 @@ public final class NodeProcess implements AutoCloseable {
                 .intercept(new TokenInterceptor(token))
                 .addService(
                         new LifecycleService(
-                                node.id(), manager, wiring.templates(), wiring.volume(), memory))
+                                node.id(),
+                                manager,
+                                wiring.templates(),
+                                wiring.volume(),
+                                memory,
+                                lease))
                 .addService(new DataPlaneService(manager, new Audit(outbox)))
                 .build()
                 .start();

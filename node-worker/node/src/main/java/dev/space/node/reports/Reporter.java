@@ -26,6 +26,10 @@ public final class Reporter implements AutoCloseable {
     private static final Duration BATCH_WAIT = Duration.ofSeconds(1);
     private static final Duration RETRY_FIRST = Duration.ofMillis(200);
     private static final Duration RETRY_MAX = Duration.ofSeconds(10);
+
+    /** A node without a lease starts nothing, so it asks for one often. */
+    private static final Duration LEASE_RETRY_MAX = Duration.ofSeconds(2);
+
     private static final long RENEW_MILLIS_MIN = 500;
 
     /** What must happen to sessions whose epoch the control plane names. */
@@ -40,6 +44,7 @@ public final class Reporter implements AutoCloseable {
     private final Supplier<RegisterRequest> registration;
     private final Supplier<RenewRequest> figures;
     private final EpochSink epochs;
+    private final Lease lease;
     private volatile boolean registered;
     private volatile boolean closed;
     private final Thread leases;
@@ -51,13 +56,15 @@ public final class Reporter implements AutoCloseable {
             String nodeId,
             Supplier<RegisterRequest> registration,
             Supplier<RenewRequest> figures,
-            EpochSink epochs) {
+            EpochSink epochs,
+            Lease lease) {
         this.control = control;
         this.outbox = outbox;
         this.nodeId = nodeId;
         this.registration = registration;
         this.figures = figures;
         this.epochs = epochs;
+        this.lease = lease;
         this.leases = Thread.ofVirtual().name("lease").unstarted(this::renewLoop);
         this.sender = Thread.ofVirtual().name("reports").unstarted(this::sendLoop);
     }
@@ -73,18 +80,13 @@ public final class Reporter implements AutoCloseable {
     }
 
     private void renewLoop() {
-        Backoff backoff = new Backoff(RETRY_FIRST, RETRY_MAX);
-        long leaseMillis = 0;
+        Backoff backoff = new Backoff(RETRY_FIRST, LEASE_RETRY_MAX);
         while (!closed) {
             try {
+                long asked = lease.now();
+                long leaseMillis = registered ? renew() : register();
                 if (registered) {
-                    RenewReply reply = control.renew(figures.get());
-                    apply(reply);
-                    leaseMillis = reply.getLeaseMillis();
-                } else {
-                    leaseMillis = control.register(registration.get()).getLeaseMillis();
-                    registered = true;
-                    LOG.info("registered with the control plane as {}", nodeId);
+                    lease.renewed(asked, Duration.ofMillis(leaseMillis));
                 }
                 backoff.reset();
                 Pause.of(Duration.ofMillis(Math.max(RENEW_MILLIS_MIN, leaseMillis / 3)));
@@ -100,9 +102,24 @@ public final class Reporter implements AutoCloseable {
         }
     }
 
+    private long register() {
+        long leaseMillis = control.register(registration.get()).getLeaseMillis();
+        registered = true;
+        LOG.info("registered with the control plane as {}", nodeId);
+        return leaseMillis;
+    }
+
+    private long renew() {
+        RenewReply reply = control.renew(figures.get());
+        apply(reply);
+        return reply.getLeaseMillis();
+    }
+
+    /** What must end here ends before anything new may start. */
     private void apply(RenewReply reply) {
         if (reply.getUnknownNode()) {
             registered = false;
+            lease.lost();
             return;
         }
         for (SessionEpoch pair : reply.getSessionsList()) {
