@@ -1,6 +1,10 @@
 package dev.space.service.rest;
 
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.InputCoercionException;
+import com.fasterxml.jackson.core.exc.StreamReadException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -61,7 +65,10 @@ public class JsonBodies {
         ObjectReader reader =
                 mapper.readerFor(type)
                         .with(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-                        .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+                        .with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                        // 1.5 is no count, and of two values nobody can say which was meant.
+                        .without(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+                        .with(StreamReadFeature.STRICT_DUPLICATE_DETECTION);
         try {
             T value = reader.readValue(bytes.length == 0 ? new byte[] {'{', '}'} : bytes);
             if (value == null) {
@@ -71,16 +78,38 @@ public class JsonBodies {
         } catch (UnrecognizedPropertyException unknown) {
             throw new SpaceException(ErrorCode.INVALID_ARGUMENT, complaint(unknown), unknown);
         } catch (JsonMappingException wrong) {
+            if (isMalformed(wrong)) {
+                throw malformed(wrong);
+            }
             throw new SpaceException(
                     ErrorCode.INVALID_ARGUMENT,
                     "field " + path(wrong) + " has a wrong type",
                     wrong);
         } catch (JsonProcessingException malformed) {
-            throw new SpaceException(
-                    ErrorCode.INVALID_ARGUMENT, "the body is not valid JSON", malformed);
+            throw malformed(malformed);
         } catch (IOException impossible) {
             throw new SpaceException(ErrorCode.INTERNAL, "the body cannot be read", impossible);
         }
+    }
+
+    /** The text itself, not a value that does not fit its field. */
+    private static boolean isMalformed(JsonMappingException wrong) {
+        return (wrong.getCause() instanceof StreamReadException
+                        && !(wrong.getCause() instanceof InputCoercionException))
+                || String.valueOf(wrong.getOriginalMessage()).startsWith("Trailing token");
+    }
+
+    /** Says where; never what the body holds. */
+    private static SpaceException malformed(JsonProcessingException why) {
+        String message = String.valueOf(why.getOriginalMessage());
+        String detail =
+                message.startsWith("Duplicate ")
+                        ? "a field of the body is there twice"
+                        : "the body is not valid JSON";
+        JsonLocation at = why.getLocation();
+        String where =
+                at == null ? "" : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")";
+        return new SpaceException(ErrorCode.INVALID_ARGUMENT, detail + where, why);
     }
 
     private static String complaint(UnrecognizedPropertyException unknown) {
