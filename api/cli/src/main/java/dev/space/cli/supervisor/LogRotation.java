@@ -24,6 +24,7 @@ final class LogRotation {
     private final long bytesMax;
     private final int keep;
     private final Consumer<String> complaint;
+    private String told = "";
 
     /**
      * @param bytesMax a log that is longer is set aside
@@ -36,37 +37,78 @@ final class LogRotation {
         this.complaint = complaint;
     }
 
-    /** One look at every log. A log that cannot be set aside is told of and tried again. */
+    /**
+     * One look at every log. One that cannot be set aside is told of and keeps no other from it.
+     */
     void look() {
-        try (Stream<Path> all = Files.list(directory)) {
-            List<Path> logs = all.filter(p -> p.toString().endsWith(SUFFIX)).toList();
-            for (Path log : logs) {
+        for (Path log : logs()) {
+            try {
                 if (Files.size(log) > bytesMax) {
                     rotate(log);
                 }
+            } catch (IOException e) {
+                tell(log.getFileName() + " cannot be cut: " + e);
             }
+        }
+    }
+
+    private List<Path> logs() {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.filter(p -> p.toString().endsWith(SUFFIX)).toList();
         } catch (IOException e) {
-            complaint.accept("logs cannot be rotated: " + e);
+            tell("logs cannot be rotated: " + e);
+            return List.of();
+        }
+    }
+
+    /** Once, however often it is found: a look comes every few seconds. */
+    private void tell(String fault) {
+        if (!fault.equals(told)) {
+            told = fault;
+            complaint.accept(fault);
         }
     }
 
     private void rotate(Path log) throws IOException {
-        Files.deleteIfExists(numbered(log, keep));
-        for (int i = keep - 1; i >= 1; i--) {
-            if (Files.exists(numbered(log, i))) {
-                Files.move(
-                        numbered(log, i),
-                        numbered(log, i + 1),
-                        StandardCopyOption.REPLACE_EXISTING);
-            }
-        }
         try (FileChannel from =
                 FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             if (keep > 0) {
-                copy(from, numbered(log, 1));
+                setAside(log, from);
             }
             var _ = from.truncate(0);
         }
+    }
+
+    /**
+     * The copy gets its name when it is whole. On a full disk older ones go for it; where there is
+     * no room even so, the log is cut without a copy: to be bounded is what this is for.
+     */
+    private void setAside(Path log, FileChannel from) throws IOException {
+        Path next = log.resolveSibling(log.getFileName() + ".new");
+        for (int oldest = keep; ; oldest--) {
+            try {
+                Files.deleteIfExists(next);
+                copy(from, next);
+                break;
+            } catch (IOException e) {
+                boolean full = Files.getFileStore(directory).getUsableSpace() < bytesMax;
+                if (!full || oldest < 1) {
+                    tell(log.getFileName() + " was cut without a copy: " + e);
+                    return;
+                }
+                Files.deleteIfExists(numbered(log, oldest));
+            }
+        }
+        for (int i = keep - 1; i >= 1; i--) {
+            if (Files.exists(numbered(log, i))) {
+                move(numbered(log, i), numbered(log, i + 1));
+            }
+        }
+        move(next, numbered(log, 1));
+    }
+
+    private static void move(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
     }
 
     /** At most {@code bytesMax}, the newest: a process gone wild fills no disk in between looks. */

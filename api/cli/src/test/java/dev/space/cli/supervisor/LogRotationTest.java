@@ -77,6 +77,24 @@ final class LogRotationTest {
     }
 
     @Test
+    void whatCannotBeCopiedIsCutAndToldOnceAndKeepsTheOlderOnes() throws Exception {
+        Path inTheWay = Files.createDirectories(logs.resolve("a.log.new/x"));
+        Files.writeString(logs.resolve("a.log.1"), "older");
+        LogRotation rotation = rotation(KEEP);
+        for (int i = 0; i < 3; i++) {
+            Files.writeString(logs.resolve("a.log"), "o".repeat(2 * BYTES_MAX));
+            Files.writeString(logs.resolve("b.log"), "o".repeat(2 * BYTES_MAX));
+            rotation.look();
+            assertThat(logs.resolve("a.log")).isEmptyFile();
+            assertThat(logs.resolve("b.log")).isEmptyFile();
+        }
+        assertThat(inTheWay).exists();
+        assertThat(logs.resolve("a.log.1")).hasContent("older");
+        assertThat(logs.resolve("b.log.2")).exists();
+        assertThat(complaints).singleElement().asString().contains("a.log was cut without a copy");
+    }
+
+    @Test
     void aDirectoryThatIsGoneIsToldAndEndsNothing() throws Exception {
         new LogRotation(logs.resolve("gone"), BYTES_MAX, KEEP, complaints::add).look();
         assertThat(complaints).singleElement().asString().contains("cannot be rotated");
