@@ -49,10 +49,10 @@ public enum ConfigKey {
             "Start snapshots (template:size, by comma) to make before the node is ready. Not set and"
                     + " `default` not built: `small` of a template that is."),
     NODE_SLOTS(
-            "space.node.slots", Type.COUNT, "64", "Sandboxes that may run at once on this node."),
+            "space.node.slots", Type.SLOTS, "64", "Sandboxes that may run at once on this node."),
     NODE_SLOT_UID_BASE(
             "space.node.slot-uid-base",
-            Type.COUNT,
+            Type.UID,
             "61000",
             "First of the numeric uids of sandboxes; as many as slots."),
     NODE_MEMORY_MIB(
@@ -114,8 +114,10 @@ public enum ConfigKey {
     /** What a value may be. */
     public enum Type {
         TEXT(".*", "text"),
-        PORT("0|[1-9][0-9]{0,4}", "a port"),
+        PORT("0|[1-9][0-9]{0,4}", 65_535, "a port"),
         COUNT("[1-9][0-9]{0,5}", "a number from 1"),
+        SLOTS("[1-9][0-9]{0,3}", 1024, "a number from 1 to 1024"),
+        UID("[1-9][0-9]{4,8}", "a number from 10000"),
         AMOUNT("0|[1-9][0-9]{0,8}", "a number"),
         SWITCH("true|false", "true or false"),
         RETENTION(
@@ -126,15 +128,23 @@ public enum ConfigKey {
         ENGINE("qemu|fake", "qemu or fake");
 
         private final Pattern form;
+        private final int max;
         private final String words;
 
         Type(String form, String words) {
+            this(form, Integer.MAX_VALUE, words);
+        }
+
+        /** Of numbers that end somewhere. */
+        Type(String form, int max, String words) {
             this.form = Pattern.compile(form);
+            this.max = max;
             this.words = words;
         }
 
         boolean accepts(String value) {
-            return form.matcher(value).matches();
+            return form.matcher(value).matches()
+                    && (max == Integer.MAX_VALUE || Integer.parseInt(value) <= max);
         }
 
         public String words() {

@@ -1,5 +1,6 @@
 package dev.space.cli.config;
 
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.space.model.NearestKey;
@@ -18,6 +19,12 @@ public final class SpaceConfig {
     /** A configuration file is a page, not a data set. */
     private static final long FILE_BYTES_MAX = 1 << 20;
 
+    /** What is read where nobody names a file. */
+    public static final Path FILE_DEFAULT = Path.of("/etc/space/space.yaml");
+
+    private static final YAMLMapper YAML =
+            YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
     private final Map<ConfigKey, String> values;
 
     private SpaceConfig(Map<ConfigKey, String> values) {
@@ -28,10 +35,14 @@ public final class SpaceConfig {
         return new SpaceConfig(new EnumMap<>(ConfigKey.class));
     }
 
-    /** Reads the file; a file that is not there means defaults. */
+    /** Reads the file. Only the usual one may be missing: whoever names another one means it. */
     public static SpaceConfig load(Path file) {
         if (!Files.exists(file)) {
-            return defaults();
+            if (file.equals(FILE_DEFAULT)) {
+                return defaults();
+            }
+            throw new ConfigException(
+                    file + " is not there; it was named by --config or SPACE_CONFIG");
         }
         try {
             if (Files.size(file) > FILE_BYTES_MAX) {
@@ -46,7 +57,7 @@ public final class SpaceConfig {
     static SpaceConfig parse(String name, String yaml) {
         Map<ConfigKey, String> values = new EnumMap<>(ConfigKey.class);
         try {
-            JsonNode root = new YAMLMapper().readTree(yaml);
+            JsonNode root = YAML.readTree(yaml);
             if (root != null && !root.isMissingNode() && !root.isNull()) {
                 flatten(name, "", root, values);
             }
@@ -66,6 +77,9 @@ public final class SpaceConfig {
                     });
             return;
         }
+        if (node.isNull() && isSection(prefix)) {
+            return; // All that was in it is commented out.
+        }
         ConfigKey key =
                 ConfigKey.of(prefix)
                         .orElseThrow(() ->
@@ -74,13 +88,23 @@ public final class SpaceConfig {
                                                 + " in "
                                                 + file
                                                 + " (docs/configuration.md lists all)"));
+        if (node.isNull()) {
+            throw new ConfigException(
+                    prefix + " in " + file + " has no value; leave it out for its default");
+        }
         String value = text(node);
         if (!key.type().accepts(value)) {
             throw new ConfigException(
                     "%s in %s is \"%s\" but must be %s"
                             .formatted(prefix, file, value, key.type().words()));
         }
-        out.put(key, value);
+        if (out.put(key, value) != null) {
+            throw new ConfigException(prefix + " is set twice in " + file);
+        }
+    }
+
+    private static boolean isSection(String prefix) {
+        return Arrays.stream(ConfigKey.values()).anyMatch(k -> k.key().startsWith(prefix + "."));
     }
 
     private static String text(JsonNode node) {

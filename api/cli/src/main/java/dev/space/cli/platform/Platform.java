@@ -1,5 +1,6 @@
 package dev.space.cli.platform;
 
+import dev.space.cli.config.SpaceConfig;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -25,7 +26,9 @@ public record Platform(
         Path chosenConfig =
                 config != null
                         ? config
-                        : Path.of(env.getOrDefault("SPACE_CONFIG", "/etc/space/space.yaml"));
+                        : Path.of(
+                                env.getOrDefault(
+                                        "SPACE_CONFIG", SpaceConfig.FILE_DEFAULT.toString()));
         return new Platform(
                 chosenData.toAbsolutePath().normalize(),
                 cache.toAbsolutePath().normalize(),

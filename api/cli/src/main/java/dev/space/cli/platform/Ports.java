@@ -76,6 +76,7 @@ public record Ports(Map<String, Integer> byName) {
             int wanted = config.number(key);
             int earlier = before.getOrDefault(name, 0);
             if (wanted != 0) {
+                demandOwn(key, wanted, chosen);
                 if (wanted != earlier || !held.contains(name)) {
                     demandFree(name, key, wanted);
                 }
@@ -98,6 +99,16 @@ public record Ports(Map<String, Integer> byName) {
             throw new IllegalStateException("no key for port " + name);
         }
         return key;
+    }
+
+    private static void demandOwn(ConfigKey key, int port, Map<String, Integer> chosen) {
+        chosen.forEach((other, theirs) -> {
+            if (theirs == port) {
+                throw new PlatformException(
+                        "%s is %d, which is the port of %s as well"
+                                .formatted(key.key(), port, other));
+            }
+        });
     }
 
     private static void demandFree(String name, ConfigKey key, int port) {

@@ -1,5 +1,6 @@
 package dev.space.cli.supervisor;
 
+import dev.space.cli.config.ConfigException;
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Command;
@@ -80,7 +81,14 @@ public final class Supervisor {
             }
             try {
                 prepare();
-            } catch (PlatformException | dev.space.cli.config.ConfigException e) {
+            } catch (ConfigException e) {
+                // To stop sessions in order their platform must be known: nothing is touched.
+                if (thenDown) {
+                    var _ = Runtime.getRuntime().removeShutdownHook(down);
+                }
+                state.phase(PlatformState.Phase.FAILED, String.valueOf(e.getMessage()));
+                return 1;
+            } catch (PlatformException e) {
                 state.phase(PlatformState.Phase.FAILED, String.valueOf(e.getMessage()));
                 return 1;
             }
@@ -117,6 +125,7 @@ public final class Supervisor {
         try {
             while (!stopped.await(LOGS_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
                 logs.look();
+                state.catchUp();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -5,13 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class SpaceConfigTest {
 
     @Test
-    void aMissingFileMeansDefaults() {
-        SpaceConfig config = SpaceConfig.load(Path.of("/nonexistent/space.yaml"));
+    void aFileThatSomebodyNamedMustBeThere() {
+        assertThatThrownBy(() -> SpaceConfig.load(Path.of("/nonexistent/space.yaml")))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("/nonexistent/space.yaml is not there");
+    }
+
+    @Test
+    void withoutAFileThereAreDefaults() {
+        SpaceConfig config = SpaceConfig.parse("f", "");
         assertThat(config.text(ConfigKey.NODE_ENGINE)).isEqualTo("qemu");
         assertThat(config.isSet(ConfigKey.NODE_ENGINE)).isFalse();
     }
@@ -49,6 +57,43 @@ final class SpaceConfigTest {
         assertThatThrownBy(() -> SpaceConfig.parse("f", "space.node.engine: docker"))
                 .hasMessageContaining("space.node.engine")
                 .hasMessageContaining("qemu or fake");
+    }
+
+    @Test
+    void numbersThatNothingCanUseAreRefusedHere() {
+        for (String wrong :
+                List.of(
+                        "space.ports.control: 65536",
+                        "space.ports.control: -1",
+                        "space.node.slots: 1025",
+                        "space.node.slots: 0",
+                        "space.node.slot-uid-base: 1000",
+                        "space.log.keep: 1e3")) {
+            assertThatThrownBy(() -> SpaceConfig.parse("f", wrong))
+                    .as(wrong)
+                    .isInstanceOf(ConfigException.class)
+                    .hasMessageContaining("but must be");
+        }
+        assertThat(
+                        SpaceConfig.parse("f", "space.ports.control: 65535")
+                                .number(ConfigKey.PORT_CONTROL))
+                .isEqualTo(65535);
+    }
+
+    @Test
+    void aKeyThatIsThereTwiceIsRefused() {
+        assertThatThrownBy(() -> SpaceConfig.parse("f", "space.log.keep: 1\nspace.log.keep: 2"))
+                .isInstanceOf(ConfigException.class);
+        assertThatThrownBy(() ->
+                        SpaceConfig.parse("f", "space.log.keep: 1\nspace:\n  log:\n    keep: 2"))
+                .hasMessageContaining("space.log.keep is set twice");
+    }
+
+    @Test
+    void aSectionMayBeEmptyButNoValue() {
+        assertThat(SpaceConfig.parse("f", "space:\n  node:\n").isSet(ConfigKey.NODE_ID)).isFalse();
+        assertThatThrownBy(() -> SpaceConfig.parse("f", "space.node.prepare:"))
+                .hasMessageContaining("space.node.prepare in f has no value");
     }
 
     @Test

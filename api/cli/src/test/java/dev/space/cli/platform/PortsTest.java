@@ -52,6 +52,17 @@ final class PortsTest {
     }
 
     @Test
+    void onePortForTwoIsRefused() throws Exception {
+        Path file = data.resolve("space.yaml");
+        Files.writeString(file, "space.ports.control: 23456\nspace.ports.temporal-ui: 23456\n");
+        SpaceConfig config = SpaceConfig.load(file);
+        assertThatThrownBy(() -> Ports.choose(platform(), config, Set.of()))
+                .isInstanceOf(PlatformException.class)
+                .hasMessageContaining("space.ports.temporal-ui is 23456")
+                .hasMessageContaining("control");
+    }
+
+    @Test
     void aConfiguredPortInUseIsRefusedByName() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Path file = data.resolve("space.yaml");
