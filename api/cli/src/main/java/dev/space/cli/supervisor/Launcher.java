@@ -45,7 +45,17 @@ final class Launcher {
             builder.environment().put("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
             builder.environment().put("LANG", "C.UTF-8");
             builder.environment().putAll(service.env());
-            long pid = builder.start().pid();
+            return recorded(service, builder.start());
+        } catch (IOException e) {
+            throw new PlatformException(
+                    "cannot start " + service.name() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** One that has no record would be found by nobody, and be in the way of the next one. */
+    private ProcessRecord recorded(Service service, Process process) {
+        try {
+            long pid = process.pid();
             long ticks =
                     Proc.startTicks(pid)
                             .orElseThrow(
@@ -54,9 +64,9 @@ final class Launcher {
                     new ProcessRecord(service.name(), pid, ticks, Instant.now().toString());
             ProcessRecord.write(platform, entry);
             return entry;
-        } catch (IOException e) {
-            throw new PlatformException(
-                    "cannot start " + service.name() + ": " + e.getMessage(), e);
+        } catch (PlatformException e) {
+            process.destroyForcibly();
+            throw e;
         }
     }
 

@@ -2,13 +2,17 @@ package dev.space.cli.supervisor;
 
 import dev.space.cli.platform.Json;
 import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Proc;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Holds and publishes the supervisor's state; every change is written at once. Thread-safe. */
+/**
+ * Holds and publishes the supervisor's state; every change is written at once. A disk that takes no
+ * more is no reason to stop supervising: what was not written is written later. Thread-safe.
+ */
 final class StateFile {
 
     /**
@@ -23,6 +27,8 @@ final class StateFile {
     private final List<String> progress = new ArrayList<>();
     private PlatformState.Phase phase = PlatformState.Phase.STARTING;
     private String detail = "";
+    private boolean everWritten;
+    private boolean owed;
 
     StateFile(Platform platform) {
         this.platform = platform;
@@ -47,7 +53,31 @@ final class StateFile {
         write();
     }
 
+    /** Writes what could not be written before. */
+    synchronized void catchUp() {
+        if (owed) {
+            write();
+        }
+    }
+
+    /** The first one has to succeed: without it nobody would find this supervisor. */
     private void write() {
+        try {
+            publish();
+            everWritten = true;
+            owed = false;
+        } catch (PlatformException e) {
+            if (!everWritten) {
+                throw e;
+            }
+            if (!owed) {
+                System.err.println("space: " + e.getMessage() + "; the supervisor goes on");
+            }
+            owed = true;
+        }
+    }
+
+    private void publish() {
         Json.write(
                 PlatformState.file(platform),
                 new PlatformState(

@@ -112,6 +112,9 @@ final class Watch implements Runnable {
                 attempt();
             } catch (PlatformException e) {
                 lastFault = String.valueOf(e.getMessage());
+            } catch (RuntimeException e) {
+                // Whatever it was: a service that nobody watches would stay down for good.
+                lastFault = "unexpected: " + e;
             }
             if (stop.getCount() == 0) {
                 return;

@@ -90,6 +90,46 @@ final class WatchTest {
     }
 
     @Test
+    void aDiskThatTakesNoMoreKeepsNothingFromBeingStartedAgain() throws Exception {
+        state.phase(PlatformState.Phase.STARTING, "");
+        Watch watch = watch(List.of("sleep", "600"), Optional::empty, MAX);
+        start(watch);
+        assertThat(watch.awaitReady(MAX)).isTrue();
+        ProcessRecord first = live();
+        Path inTheWay = Files.createDirectories(platform.run().resolve(".supervisor.json.new/x"));
+        Path alsoThis = Files.createDirectories(platform.run().resolve(".service-test.json.new/x"));
+        first.proc().signal("KILL");
+        await(() -> watch.lastFault().contains("cannot write"));
+        await(() -> ofOurs().isEmpty()); // what has no record does not live on
+
+        Files.delete(alsoThis);
+        Files.delete(alsoThis.getParent());
+        await(() ->
+                ProcessRecord.live(platform, "test")
+                        .filter(r -> r.pid() != first.pid())
+                        .isPresent());
+
+        Files.delete(inTheWay);
+        Files.delete(inTheWay.getParent());
+        state.catchUp();
+        assertThat(PlatformState.last(platform).orElseThrow().services())
+                .singleElement()
+                .extracting(ServiceState::restarts)
+                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.INTEGER)
+                .isPositive();
+        watch.end();
+    }
+
+    /** Children of this process that run what the test starts. */
+    private static List<ProcessHandle> ofOurs() {
+        return ProcessHandle.current()
+                .children()
+                .filter(p -> p.isAlive() && p.info().arguments().isPresent())
+                .filter(p -> List.of(p.info().arguments().get()).contains("600"))
+                .toList();
+    }
+
+    @Test
     void aLivingProcessIsAdoptedNotDoubled() throws Exception {
         Watch first = watch(List.of("sleep", "600"), Optional::empty, MAX);
         start(first);
