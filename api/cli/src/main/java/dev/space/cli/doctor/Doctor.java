@@ -1,5 +1,8 @@
 package dev.space.cli.doctor;
 
+import dev.space.cli.config.ConfigException;
+import dev.space.cli.config.ConfigKey;
+import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Command;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -18,7 +21,9 @@ public final class Doctor {
     private static final int JDK_MIN = 25;
     private static final int QEMU_MIN = 9;
     private static final long GIB = 1L << 30;
-    private static final long FREE_MIN_BYTES = 20 * GIB;
+
+    /** Databases, logs and what is built, beside the node's volume, at the first start. */
+    private static final long FIRST_START_BYTES = 4 * GIB;
 
     /** What the host's disk must have left once the node's volume is there. */
     private static final long FREE_LEFT_BYTES = 2 * GIB;
@@ -52,6 +57,7 @@ public final class Doctor {
                 new Check("tun", Doctor::tun),
                 new Check("namespaces", Doctor::namespaces),
                 new Check("cgroups", Doctor::cgroups),
+                new Check("config", this::config),
                 new Check("disk", this::disk),
                 new Check("files", () -> new FetchedFiles(platform.cache()).look()));
     }
@@ -82,8 +88,15 @@ public final class Doctor {
                                 "ip",
                                 "mkfs.ext4",
                                 "zstd",
+                                "lz4",
+                                "xz",
+                                "kmod",
                                 "jq",
-                                "setpriv")
+                                "busybox",
+                                "qemu-img",
+                                "useradd",
+                                "setpriv",
+                                "pgrep")
                         .stream()
                         .filter(tool -> !onPath(tool))
                         .toList();
@@ -92,7 +105,8 @@ public final class Doctor {
                 : Finding.fault(
                         "missing: " + String.join(", ", missing),
                         "./space up (installs them), or apt-get install mmdebstrap btrfs-progs"
-                                + " nftables iproute2 e2fsprogs zstd jq util-linux");
+                                + " nftables iproute2 e2fsprogs zstd lz4 xz-utils kmod jq"
+                                + " busybox-static qemu-utils passwd util-linux procps");
     }
 
     private static Finding qemu() {
@@ -156,6 +170,31 @@ public final class Doctor {
                 "boot with systemd.unified_cgroup_hierarchy=1");
     }
 
+    private Finding config() {
+        try {
+            var _ = SpaceConfig.load(platform.config());
+            return Finding.ok(
+                    Files.exists(platform.config())
+                            ? platform.config().toString()
+                            : "no " + platform.config() + ": defaults");
+        } catch (ConfigException e) {
+            return Finding.fault(String.valueOf(e.getMessage()), "docs/configuration.md");
+        }
+    }
+
+    /** What the first start takes: a volume is made where the data directory is not on btrfs. */
+    private long firstStart(Path at) throws IOException {
+        if (Files.getFileStore(at).type().equals("btrfs")) {
+            return FIRST_START_BYTES;
+        }
+        try {
+            int gib = SpaceConfig.load(platform.config()).number(ConfigKey.NODE_VOLUME_GIB);
+            return gib * GIB + FIRST_START_BYTES;
+        } catch (ConfigException e) {
+            return FIRST_START_BYTES; // told by its own check
+        }
+    }
+
     private Finding disk() {
         Path at = platform.data();
         for (Path up = at; up != null && !Files.exists(at); up = up.getParent()) {
@@ -164,10 +203,11 @@ public final class Doctor {
         try {
             long free = Files.getFileStore(at).getUsableSpace();
             String text = free / GIB + " GiB free for " + platform.data();
-            boolean fresh = !Files.exists(platform.data().resolve("node.img"));
-            if (fresh && free < FREE_MIN_BYTES) {
+            boolean fresh = !Files.exists(platform.data().resolve("node"));
+            long first = firstStart(at);
+            if (fresh && free < first) {
                 return Finding.fault(
-                        text + ", the first start takes up to " + FREE_MIN_BYTES / GIB,
+                        text + ", the first start takes up to " + first / GIB,
                         "free some, or set space.node.volume-gib lower");
             }
             return free < FREE_LEFT_BYTES
