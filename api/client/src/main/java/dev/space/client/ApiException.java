@@ -1,5 +1,7 @@
 package dev.space.client;
 
+import org.jspecify.annotations.Nullable;
+
 /** The API refused a request: the problem document that it answered. */
 public final class ApiException extends RuntimeException {
 
@@ -7,11 +9,22 @@ public final class ApiException extends RuntimeException {
 
     private final int status;
     private final String code;
+    private final @Nullable String operation;
 
     public ApiException(int status, String code, String detail) {
+        this(status, code, detail, null);
+    }
+
+    ApiException(int status, String code, String detail, @Nullable String operation) {
         super(detail);
         this.status = status;
         this.code = code;
+        this.operation = operation;
+    }
+
+    /** The operation that failed, or that still goes on with {@code TIMED_OUT}. */
+    public @Nullable String operation() {
+        return operation;
     }
 
     public int status() {

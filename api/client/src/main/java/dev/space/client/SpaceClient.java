@@ -32,8 +32,11 @@ public final class SpaceClient implements AutoCloseable {
      */
     private static final Duration CALL_MAX = Duration.ofMinutes(6);
 
-    /** The longest that the API offers: many children start one after another. */
-    private static final int FORK_WAIT_SECONDS = 300;
+    /**
+     * The longest that the API offers: many children start one after another, and the first session
+     * of a size waits for its start snapshot.
+     */
+    private static final String WAIT = "?wait=300";
 
     private static final Duration CONNECT_MAX = Duration.ofSeconds(5);
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -43,6 +46,7 @@ public final class SpaceClient implements AutoCloseable {
     private final String key;
 
     public SpaceClient(URI base, String key) {
+        check(base, key);
         String text = base.toString();
         this.base = text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
         this.key = key;
@@ -53,23 +57,50 @@ public final class SpaceClient implements AutoCloseable {
                         .build();
     }
 
+    private static void check(URI base, String key) {
+        String scheme = String.valueOf(base.getScheme());
+        if (!scheme.matches("(?i)https?") || base.getHost() == null) {
+            throw new ApiException(
+                    0, "BAD_ADDRESS", base + " is no address of the form http://HOST:PORT");
+        }
+        if (!key.matches("[\\x21-\\x7e]*")) {
+            throw new ApiException(
+                    0, "BAD_KEY", "the API key holds spaces or characters that no key has");
+        }
+    }
+
     public Session create(CreateSession request) {
-        return read(post("/v1/sessions", request), Session.class);
+        return read(post("/v1/sessions" + WAIT, request), Session.class);
     }
 
     public Session session(String id) {
-        return read(get("/v1/sessions/" + encode(id)), Session.class);
+        return read(sessionAsJson(id), Session.class);
+    }
+
+    /** As {@link #session}, with everything that the API says of it. */
+    public JsonNode sessionAsJson(String id) {
+        return get("/v1/sessions/" + encode(id));
+    }
+
+    /** The newest snapshots of a session, as the API lists them. */
+    public JsonNode snapshots(String id) {
+        return get("/v1/sessions/" + encode(id) + "/snapshots");
     }
 
     /** All sessions that are not destroyed, page by page. */
     public List<Session> sessions() {
-        List<Session> all = new ArrayList<>();
+        return sessionsAsJson().stream().map(item -> read(item, Session.class)).toList();
+    }
+
+    /** As {@link #sessions()}, with everything that the API says of each. */
+    public List<JsonNode> sessionsAsJson() {
+        List<JsonNode> all = new ArrayList<>();
         String cursor = null;
         do {
             String from = cursor == null ? "" : "&cursor=" + encode(cursor);
             JsonNode page = get("/v1/sessions?limit=100" + from);
             JsonNode items = page.isArray() ? page : firstArray(page);
-            items.forEach(item -> all.add(read(item, Session.class)));
+            items.forEach(all::add);
             JsonNode next =
                     page.path("cursor").isMissingNode() ? page.path("next") : page.path("cursor");
             cursor = next.isTextual() ? next.asText() : null;
@@ -88,7 +119,7 @@ public final class SpaceClient implements AutoCloseable {
 
     /** Pause, resume, checkpoint or recover; waits for the operation. */
     public Session command(String id, String verb) {
-        return read(post("/v1/sessions/" + encode(id) + "/" + verb, null), Session.class);
+        return read(post("/v1/sessions/" + encode(id) + "/" + verb + WAIT, null), Session.class);
     }
 
     /**
@@ -99,20 +130,18 @@ public final class SpaceClient implements AutoCloseable {
     public Session rollback(String id, String snapshot, boolean acceptLoss) {
         return read(
                 post(
-                        "/v1/sessions/" + encode(id) + "/rollback",
+                        "/v1/sessions/" + encode(id) + "/rollback" + WAIT,
                         Map.of("snapshot", snapshot, "acceptLoss", acceptLoss)),
                 Session.class);
     }
 
     /** Makes sessions that continue from this one; waits until each runs or has failed. */
     public Fork fork(String id, ForkSession request) {
-        return read(
-                post("/v1/sessions/" + encode(id) + "/fork?wait=" + FORK_WAIT_SECONDS, request),
-                Fork.class);
+        return read(post("/v1/sessions/" + encode(id) + "/fork" + WAIT, request), Fork.class);
     }
 
     public void destroy(String id) {
-        send(request("/v1/sessions/" + encode(id)).DELETE(), idempotencyKey());
+        send(request("/v1/sessions/" + encode(id) + WAIT).DELETE(), idempotencyKey());
     }
 
     /** Runs a command and waits for its end; the answer as it came. */
@@ -245,10 +274,12 @@ public final class SpaceClient implements AutoCloseable {
 
     private static ApiException problem(int status, byte[] body) {
         String code = "HTTP_" + status;
+        String operation = null;
         String detail = "the API answered " + status;
         try {
             JsonNode problem = JSON.readTree(body);
             code = problem.path("code").asText(code);
+            operation = problem.path("operation").asText(null);
             detail = problem.path("detail").asText(problem.path("title").asText(detail));
             if (problem.has("allowed")) {
                 detail += " (allowed now: " + problem.path("allowed") + ")";
@@ -256,7 +287,7 @@ public final class SpaceClient implements AutoCloseable {
         } catch (IOException e) {
             // Not a problem document, for instance a proxy's page: the status says what is known.
         }
-        return new ApiException(status, code, detail);
+        return new ApiException(status, code, detail, operation);
     }
 
     private static byte[] readAll(InputStream in) {

@@ -4,6 +4,7 @@ import dev.space.client.ApiException;
 import dev.space.client.CreateSession;
 import dev.space.client.SpaceClient;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -46,10 +47,23 @@ final class OwnSession implements AutoCloseable {
                 }
                 return id;
             } catch (ApiException e) {
-                created.completeExceptionally(e);
+                found(e).ifPresentOrElse(created::complete, () -> created.completeExceptionally(e));
                 throw e;
             }
         });
+    }
+
+    /** A session that is still being created is ours already, and must not stay. */
+    private Optional<String> found(ApiException late) {
+        if (!late.code().equals("TIMED_OUT") || late.operation() == null) {
+            return Optional.empty();
+        }
+        try {
+            String id = client.get("/v1/operations/" + late.operation()).path("session").asText();
+            return id.isEmpty() ? Optional.empty() : Optional.of(id);
+        } catch (ApiException e) {
+            return Optional.empty();
+        }
     }
 
     /** Runs a piece of work, whose failure means nothing once the session is being taken away. */
