@@ -6,8 +6,10 @@ import dev.space.cli.platform.Ports;
 import dev.space.cli.platform.Secrets;
 import dev.space.client.SpaceClient;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the API and the key: from the environment, else from the platform on this machine. */
 final class ApiAccess {
@@ -15,7 +17,7 @@ final class ApiAccess {
     private ApiAccess() {}
 
     static boolean isRemote() {
-        return System.getenv("SPACE_API_URL") != null;
+        return given(System.getenv(), "SPACE_API_URL") != null;
     }
 
     static SpaceClient open(Platform platform) {
@@ -23,15 +25,26 @@ final class ApiAccess {
     }
 
     static SpaceClient open(Platform platform, Map<String, String> env) {
-        String url = env.get("SPACE_API_URL");
-        String key = env.get("SPACE_API_KEY");
+        String url = given(env, "SPACE_API_URL");
+        String key = given(env, "SPACE_API_KEY");
         if (url == null) {
             url = localUrl(platform);
         }
         if (key == null) {
             key = Secrets.read(platform.apiKey());
         }
-        return new SpaceClient(URI.create(url), key);
+        try {
+            return new SpaceClient(new URI(url), key.strip());
+        } catch (URISyntaxException e) {
+            throw new PlatformException(
+                    "SPACE_API_URL is \"" + url + "\", which is no address: " + e.getReason(), e);
+        }
+    }
+
+    /** Set to nothing means not set, as for the launcher. */
+    private static @Nullable String given(Map<String, String> env, String name) {
+        String value = env.get(name);
+        return value == null || value.isBlank() ? null : value;
     }
 
     /**

@@ -35,6 +35,7 @@ public final class CreateCommand extends SessionCommand {
     @Override
     int run(SpaceClient client) {
         print(
+                client,
                 client.create(
                         new CreateSession(
                                 template,

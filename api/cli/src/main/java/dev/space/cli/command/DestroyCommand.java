@@ -1,5 +1,6 @@
 package dev.space.cli.command;
 
+import dev.space.client.ApiException;
 import dev.space.client.SpaceClient;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,16 @@ public final class DestroyCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        ids.forEach(client::destroy);
-        return 0;
+        int code = 0;
+        for (String id : ids) {
+            try {
+                client.destroy(id);
+            } catch (ApiException e) {
+                // Of many, those that can be destroyed are.
+                System.err.println("space: " + e.getMessage() + " [" + e.code() + "]");
+                code = 1;
+            }
+        }
+        return code;
     }
 }

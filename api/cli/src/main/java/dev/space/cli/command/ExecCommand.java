@@ -46,7 +46,7 @@ public final class ExecCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) throws Exception {
-        Long millis = timeoutSeconds == null ? null : timeoutSeconds * 1000;
+        Long millis = millis(timeoutSeconds);
         Map<String, String> variables = env.isEmpty() ? null : env;
         RunProcess command = new RunProcess(argv, variables, cwd, null, millis, null, null);
         if (!json) {
@@ -68,6 +68,6 @@ public final class ExecCommand extends SessionCommand {
         }
         JsonNode answer = client.exec(id, command);
         printJson(answer);
-        return answer.path("exitCode").asInt();
+        return StreamedProcess.exitCode(answer);
     }
 }

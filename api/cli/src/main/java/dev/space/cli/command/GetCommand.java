@@ -16,9 +16,9 @@ public final class GetCommand extends SessionCommand {
     @Override
     int run(SpaceClient client) {
         if (json) {
-            printJson(client.get("/v1/sessions/" + id));
+            printJson(client.sessionAsJson(id));
         } else {
-            print(client.session(id));
+            print(client, client.session(id));
         }
         return 0;
     }

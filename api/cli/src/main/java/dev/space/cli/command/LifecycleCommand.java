@@ -13,7 +13,7 @@ public abstract class LifecycleCommand extends SessionCommand {
 
     @Override
     final int run(SpaceClient client) {
-        print(client.command(id, getClass().getSimpleName().toLowerCase(Locale.ROOT)));
+        print(client, client.command(id, getClass().getSimpleName().toLowerCase(Locale.ROOT)));
         return 0;
     }
 

@@ -1,9 +1,7 @@
 package dev.space.cli.command;
 
 import dev.space.cli.platform.Json;
-import dev.space.client.Session;
 import dev.space.client.SpaceClient;
-import java.util.List;
 import picocli.CommandLine.Command;
 
 @Command(
@@ -14,11 +12,10 @@ public final class ListCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        List<Session> sessions = client.sessions();
         if (json) {
-            printJson(Json.MAPPER.valueToTree(sessions));
+            printJson(Json.MAPPER.valueToTree(client.sessionsAsJson()));
         } else {
-            sessions.forEach(this::print);
+            client.sessions().forEach(session -> print(client, session));
         }
         return 0;
     }

@@ -30,7 +30,7 @@ public final class RollbackCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        print(client.rollback(id, snapshot, acceptLoss));
+        print(client, client.rollback(id, snapshot, acceptLoss));
         return 0;
     }
 }

@@ -73,7 +73,7 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private int runIn(SpaceClient client) {
-        Long millis = timeoutSeconds == null ? null : timeoutSeconds * 1000;
+        Long millis = SessionCommand.millis(timeoutSeconds);
         CreateSession request = new CreateSession(template, size, null, env.isEmpty() ? null : env);
         try (OwnSession session = new OwnSession(client, keep)) {
             String id = session.create(request);

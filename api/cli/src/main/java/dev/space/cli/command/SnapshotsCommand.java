@@ -19,7 +19,7 @@ public final class SnapshotsCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        JsonNode list = client.get("/v1/sessions/" + id + "/snapshots");
+        JsonNode list = client.snapshots(id);
         if (json) {
             printJson(list);
             return 0;

@@ -221,7 +221,8 @@ final class StreamedProcess {
         return now;
     }
 
-    private static int exitCode(JsonNode ended) {
+    /** As a shell would answer it; tells on stderr what is no ordinary end. */
+    static int exitCode(JsonNode ended) {
         String reason = ended.path("reason").asText("");
         String detail = ended.path("detail").asText("");
         int signal = ended.path("signal").asInt(0);
