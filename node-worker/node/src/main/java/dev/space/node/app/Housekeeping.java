@@ -9,9 +9,6 @@ import dev.space.nodeapi.v1.Report;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,16 +18,14 @@ final class Housekeeping implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
     private static final Duration SYNC = Duration.ofMillis(300);
     private static final Duration ACTIVITY = Duration.ofSeconds(15);
-    private static final long END_MILLIS_MAX = 5_000;
+    private static final Duration END_MAX = Duration.ofSeconds(5);
     private static final Duration OWED_ENDS = Duration.ofSeconds(2);
     private static final Duration SWEEP = Duration.ofHours(1);
 
     private final SandboxManager manager;
     private final Outbox outbox;
     private final Map<String, Long> told = new HashMap<>();
-    private final ScheduledExecutorService timer =
-            Executors.newScheduledThreadPool(
-                    2, Thread.ofPlatform().daemon().name("housekeeping-", 0).factory());
+    private final Rounds rounds = new Rounds("housekeeping", 2, END_MAX);
 
     Housekeeping(SandboxManager manager, Outbox outbox) {
         this.manager = manager;
@@ -44,25 +39,10 @@ final class Housekeeping implements AutoCloseable {
     }
 
     private void start() {
-        every(SYNC, outbox::flush);
-        every(ACTIVITY, this::tellActivity);
-        every(OWED_ENDS, manager::finishEnds);
-        every(SWEEP, manager::sweep);
-    }
-
-    private void every(Duration period, Runnable work) {
-        var _ =
-                timer.scheduleWithFixedDelay(
-                        () -> {
-                            try {
-                                work.run();
-                            } catch (RuntimeException e) {
-                                LOG.warn("housekeeping goes on after a failure", e);
-                            }
-                        },
-                        period.toMillis(),
-                        period.toMillis(),
-                        TimeUnit.MILLISECONDS);
+        rounds.every(SYNC, outbox::flush);
+        rounds.every(ACTIVITY, this::tellActivity);
+        rounds.every(OWED_ENDS, manager::finishEnds);
+        rounds.every(SWEEP, manager::sweep);
     }
 
     private void tellActivity() {
@@ -96,20 +76,8 @@ final class Housekeeping implements AutoCloseable {
                                 .setCpuMicros(activity.cpuMicros()));
     }
 
-    /**
-     * Waits rather than interrupts: an interrupt would close the outbox's file under its writer.
-     */
     @Override
     public void close() {
-        timer.shutdown();
-        try {
-            if (!timer.awaitTermination(END_MILLIS_MAX, TimeUnit.MILLISECONDS)) {
-                LOG.warn("housekeeping is cut off; it did not end in {} ms", END_MILLIS_MAX);
-                timer.shutdownNow();
-            }
-        } catch (InterruptedException e) {
-            timer.shutdownNow();
-            Thread.currentThread().interrupt();
-        }
+        rounds.close();
     }
 }

@@ -12,7 +12,6 @@ import dev.space.node.volumes.Volume;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +27,7 @@ final class Rolling implements AutoCloseable {
     /** Sessions that are worked on at once: the disk is shared with whoever waits for an answer. */
     private static final int WORKERS = 2;
 
-    private static final long END_MILLIS_MAX = 10_000;
+    private static final Duration END_MAX = Duration.ofSeconds(10);
 
     private final RollingSnapshots snapshots;
     private final Retention retention;
@@ -36,9 +35,7 @@ final class Rolling implements AutoCloseable {
     private final ExecutorService workers =
             Executors.newFixedThreadPool(
                     WORKERS, Thread.ofPlatform().daemon().name("rolling-", 0).factory());
-    private final ScheduledExecutorService timer =
-            Executors.newSingleThreadScheduledExecutor(
-                    Thread.ofPlatform().daemon().name("rolling").factory());
+    private final Rounds rounds = new Rounds("rolling snapshots", 1, END_MAX);
 
     private Rolling(NodeConfig.Rolling config, RollingView view, ReportSink sink, Volume volume) {
         RollingSettings settings = settings(config);
@@ -77,34 +74,19 @@ final class Rolling implements AutoCloseable {
     }
 
     private void start() {
-        every(LOOK, snapshots::look);
-        every(thin, retention::thin);
-        every(ROOM, retention::makeRoom);
-    }
-
-    private void every(Duration period, Runnable work) {
-        var _ =
-                timer.scheduleWithFixedDelay(
-                        () -> {
-                            try {
-                                work.run();
-                            } catch (RuntimeException e) {
-                                LOG.warn("rolling snapshots go on after a failure", e);
-                            }
-                        },
-                        period.toMillis(),
-                        period.toMillis(),
-                        TimeUnit.MILLISECONDS);
+        rounds.every(LOOK, snapshots::look);
+        rounds.every(thin, retention::thin);
+        rounds.every(ROOM, retention::makeRoom);
     }
 
     /** Waits rather than interrupts: an interrupt would close a file under its writer. */
     @Override
     public void close() {
-        timer.shutdown();
+        rounds.close();
         workers.shutdown();
         try {
-            if (!workers.awaitTermination(END_MILLIS_MAX, TimeUnit.MILLISECONDS)) {
-                LOG.warn("a rolling snapshot is cut off after {} ms", END_MILLIS_MAX);
+            if (!workers.awaitTermination(END_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.warn("a rolling snapshot is cut off after {} ms", END_MAX.toMillis());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
