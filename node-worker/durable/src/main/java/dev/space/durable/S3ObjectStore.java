@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import okhttp3.OkHttpClient;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An S3 server through the MinIO SDK. Objects are written by single requests only: the precondition
@@ -40,23 +41,34 @@ final class S3ObjectStore implements ObjectStore {
     private static final Map<String, String> UNLESS_THERE = Map.of("If-None-Match", "*");
 
     private final S3Settings settings;
-    private final MinioClient client;
+    private @Nullable MinioClient made;
     private volatile boolean bucketSeen;
 
     S3ObjectStore(S3Settings settings) {
         this.settings = settings;
-        this.client =
-                MinioClient.builder()
-                        .endpoint(settings.endpoint())
-                        .region(settings.region())
-                        .credentials(settings.accessKey(), settings.secretKey().text())
-                        .httpClient(
-                                new OkHttpClient.Builder()
-                                        .connectTimeout(CONNECT_MAX)
-                                        .readTimeout(SILENCE_MAX)
-                                        .writeTimeout(SILENCE_MAX)
-                                        .build())
-                        .build();
+    }
+
+    /**
+     * Made at the first use: loading the SDK takes half a second that a start need not wait for.
+     */
+    private synchronized MinioClient client() {
+        MinioClient there = made;
+        if (there == null) {
+            there =
+                    MinioClient.builder()
+                            .endpoint(settings.endpoint())
+                            .region(settings.region())
+                            .credentials(settings.accessKey(), settings.secretKey().text())
+                            .httpClient(
+                                    new OkHttpClient.Builder()
+                                            .connectTimeout(CONNECT_MAX)
+                                            .readTimeout(SILENCE_MAX)
+                                            .writeTimeout(SILENCE_MAX)
+                                            .build())
+                            .build();
+            made = there;
+        }
+        return there;
     }
 
     /** One call of the SDK. */
@@ -87,12 +99,12 @@ final class S3ObjectStore implements ObjectStore {
             return;
         }
         String bucket = settings.bucket();
-        if (!client.bucketExists(BucketExistsArgs.builder().bucket(bucket).build())) {
+        if (!client().bucketExists(BucketExistsArgs.builder().bucket(bucket).build())) {
             try {
-                client.makeBucket(MakeBucketArgs.builder().bucket(bucket).build());
+                client().makeBucket(MakeBucketArgs.builder().bucket(bucket).build());
             } catch (MinioException e) {
                 // Another node was faster.
-                if (!client.bucketExists(BucketExistsArgs.builder().bucket(bucket).build())) {
+                if (!client().bucketExists(BucketExistsArgs.builder().bucket(bucket).build())) {
                     throw e;
                 }
             }
@@ -102,7 +114,7 @@ final class S3ObjectStore implements ObjectStore {
 
     @Override
     public void put(String key, byte[] bytes, int length) {
-        var _ = call("write " + key, () -> client.putObject(object(key, bytes, length).build()));
+        var _ = call("write " + key, () -> client().putObject(object(key, bytes, length).build()));
     }
 
     private PutObjectArgs.Builder object(String key, byte[] bytes, int length) {
@@ -120,10 +132,10 @@ final class S3ObjectStore implements ObjectStore {
                 () -> {
                     try {
                         var _ =
-                                client.putObject(
-                                        object(key, bytes, bytes.length)
-                                                .headers(UNLESS_THERE)
-                                                .build());
+                                client().putObject(
+                                                object(key, bytes, bytes.length)
+                                                        .headers(UNLESS_THERE)
+                                                        .build());
                         return true;
                     } catch (MinioException e) {
                         if (S3Failure.of(e).isAlreadyThere()) {
@@ -141,11 +153,11 @@ final class S3ObjectStore implements ObjectStore {
                 () -> {
                     try {
                         var stat =
-                                client.statObject(
-                                        StatObjectArgs.builder()
-                                                .bucket(settings.bucket())
-                                                .object(key)
-                                                .build());
+                                client().statObject(
+                                                StatObjectArgs.builder()
+                                                        .bucket(settings.bucket())
+                                                        .object(key)
+                                                        .build());
                         return Optional.of(new Stat(stat.size(), stat.etag().replace("\"", "")));
                     } catch (MinioException e) {
                         if (S3Failure.of(e).isNotThere()) {
@@ -171,7 +183,7 @@ final class S3ObjectStore implements ObjectStore {
                                     .offset(offset)
                                     .length((long) length)
                                     .build();
-                    try (InputStream in = client.getObject(range)) {
+                    try (InputStream in = client().getObject(range)) {
                         return in.readNBytes(into, 0, length);
                     } catch (MinioException e) {
                         S3Failure failure = S3Failure.of(e);
@@ -197,7 +209,7 @@ final class S3ObjectStore implements ObjectStore {
         // Not tried again as a whole: the caller would see objects twice.
         try {
             requireBucket();
-            for (Result<Item> result : client.listObjects(args)) {
+            for (Result<Item> result : client().listObjects(args)) {
                 Item item = result.get();
                 each.accept(
                         new Listed(
@@ -216,11 +228,11 @@ final class S3ObjectStore implements ObjectStore {
                 call(
                         "remove " + key,
                         () -> {
-                            client.removeObject(
-                                    RemoveObjectArgs.builder()
-                                            .bucket(settings.bucket())
-                                            .object(key)
-                                            .build());
+                            client().removeObject(
+                                            RemoveObjectArgs.builder()
+                                                    .bucket(settings.bucket())
+                                                    .object(key)
+                                                    .build());
                             return key;
                         });
     }
