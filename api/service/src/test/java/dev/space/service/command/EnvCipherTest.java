@@ -45,7 +45,7 @@ class EnvCipherTest {
 
     private EnvCipher withText(String text) throws IOException {
         Path file = Files.createTempFile(directory, "env", ".key");
-        return new EnvCipher(Files.writeString(file, text), new ObjectMapper());
+        return new EnvCipher(new PlatformCipher(Files.writeString(file, text)), new ObjectMapper());
     }
 
     private Blob sealed() {
