@@ -2,6 +2,7 @@ package dev.space.activities;
 
 import dev.space.contract.control.AcceptAnswer;
 import dev.space.contract.control.AcceptOperation;
+import dev.space.contract.control.BeginUpload;
 import dev.space.contract.control.CommitAnswer;
 import dev.space.contract.control.CommitOperation;
 import dev.space.contract.control.ControlActivities;
@@ -9,12 +10,15 @@ import dev.space.contract.control.EndOperations;
 import dev.space.contract.control.MoveAnswer;
 import dev.space.contract.control.MoveOperation;
 import dev.space.contract.control.RecordSnapshots;
+import dev.space.contract.control.UploadBegun;
 import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.PolicyAction;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.SessionId;
 import dev.space.store.AcceptStore;
 import dev.space.store.CommitStore;
+import dev.space.store.DurableRows;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import jakarta.inject.Inject;
@@ -32,6 +36,7 @@ public class ControlActivitiesImpl implements ControlActivities {
     private final AcceptStore accepts;
     private final CommitStore commits;
     private final SessionLoader loader;
+    private final DurableRows durables;
     private final Clock clock;
     private final MeterRegistry metrics;
 
@@ -40,11 +45,13 @@ public class ControlActivitiesImpl implements ControlActivities {
             AcceptStore accepts,
             CommitStore commits,
             SessionLoader loader,
+            DurableRows durables,
             Clock clock,
             MeterRegistry metrics) {
         this.accepts = accepts;
         this.commits = commits;
         this.loader = loader;
+        this.durables = durables;
         this.clock = clock;
         this.metrics = metrics;
     }
@@ -114,6 +121,25 @@ public class ControlActivitiesImpl implements ControlActivities {
     }
 
     @Override
+    public UploadBegun beginUpload(BeginUpload request) {
+        return Failures.translated(() -> {
+            DurableRows.Begun begun =
+                    durables.begin(
+                            request.session(),
+                            request.operation(),
+                            request.fence(),
+                            snapshot(request.snapshot()));
+            return new UploadBegun(
+                    begun.written(),
+                    begun.tombstone(),
+                    begun.number(),
+                    begun.lineage(),
+                    begun.previous() == null ? null : SessionLoader.ref(begun.previous()),
+                    begun.complete() == null ? null : SessionLoader.ref(begun.complete()));
+        });
+    }
+
+    @Override
     public CommitAnswer commit(CommitOperation request) {
         return Failures.translated(() -> {
             CommitStore.Written written =
@@ -129,6 +155,7 @@ public class ControlActivitiesImpl implements ControlActivities {
                                     request.node(),
                                     request.vm(),
                                     snapshots(request.snapshots()),
+                                    stored(request.durable()),
                                     request.snapshotName(),
                                     request.joined(),
                                     request.owed(),
@@ -196,16 +223,30 @@ public class ControlActivitiesImpl implements ControlActivities {
     }
 
     private static List<CommitStore.Snapshot> snapshots(List<SnapshotRef> taken) {
-        return taken.stream()
-                .map(ref ->
-                        new CommitStore.Snapshot(
-                                ref.id(),
-                                ref.kind(),
-                                ref.node(),
-                                ref.epoch(),
-                                ref.stop(),
-                                ref.bytes(),
-                                Instant.ofEpochMilli(ref.takenAtMillis())))
-                .toList();
+        return taken.stream().map(ControlActivitiesImpl::snapshot).toList();
+    }
+
+    private static CommitStore.Snapshot snapshot(SnapshotRef ref) {
+        return new CommitStore.Snapshot(
+                ref.id(),
+                ref.kind(),
+                ref.node(),
+                ref.epoch(),
+                ref.stop(),
+                ref.bytes(),
+                Instant.ofEpochMilli(ref.takenAtMillis()));
+    }
+
+    private static DurableRows.@Nullable Stored stored(@Nullable DurableRef ref) {
+        return ref == null
+                ? null
+                : new DurableRows.Stored(
+                        snapshot(ref.snapshot()),
+                        ref.lineage(),
+                        ref.manifestKey(),
+                        ref.manifestDigest(),
+                        ref.bytesStored(),
+                        ref.bytesUploaded(),
+                        ref.bytesLogical());
     }
 }

@@ -1,13 +1,16 @@
 package dev.space.activities;
 
 import dev.space.contract.control.ControlActivities.LoadedSession;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.Reason;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.OperationState;
 import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
 import dev.space.store.CommitStore;
+import dev.space.store.DurableRows;
 import dev.space.store.OperationRow;
 import dev.space.store.RepairStore;
 import dev.space.store.SessionRow;
@@ -21,10 +24,12 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public class SessionLoader {
     private final RepairStore rows;
+    private final DurableRows durables;
 
     @Inject
-    public SessionLoader(RepairStore rows) {
+    public SessionLoader(RepairStore rows, DurableRows durables) {
         this.rows = rows;
+        this.durables = durables;
     }
 
     /** Null without a row. */
@@ -45,6 +50,7 @@ public class SessionLoader {
                         row.vm(),
                         snapshot(session, row.snapshot()),
                         snapshot(session, row.preserved()),
+                        durable(row.durable()),
                         ControlActivitiesImpl.deadline(row.deadlineAt(), row.deadlineAction()),
                         recoveries(session),
                         inFlight(begun, row),
@@ -59,6 +65,23 @@ public class SessionLoader {
         }
         CommitStore.Snapshot found = rows.snapshot(session, id).orElse(null);
         return found == null ? null : ref(found);
+    }
+
+    private @Nullable DurableRef durable(@Nullable String id) {
+        return id == null
+                ? null
+                : durables.find(new SnapshotId(id)).map(SessionLoader::ref).orElse(null);
+    }
+
+    static DurableRef ref(DurableRows.Stored row) {
+        return new DurableRef(
+                ref(row.snapshot()),
+                row.lineage(),
+                row.manifestKey(),
+                row.manifestDigest(),
+                row.bytesStored(),
+                row.bytesUploaded(),
+                row.bytesLogical());
     }
 
     static SnapshotRef ref(CommitStore.Snapshot row) {

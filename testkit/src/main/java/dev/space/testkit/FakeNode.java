@@ -1,15 +1,18 @@
 package dev.space.testkit;
 
 import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.NodeActivities;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.SnapshotUploaded;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.StepRef;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.node.UploadSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
@@ -49,13 +52,18 @@ public final class FakeNode implements NodeActivities {
 
     private final String id;
     private final FaultyCalls calls;
+    private final FakeBucket bucket;
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
     private final Map<String, Held> held = new ConcurrentHashMap<>();
     private boolean reachable = true;
     private int room = Integer.MAX_VALUE;
 
-    public FakeNode(String id, Faults faults) {
+    /**
+     * @param bucket the object store that all nodes share
+     */
+    public FakeNode(String id, Faults faults, FakeBucket bucket) {
         this.id = id;
+        this.bucket = bucket;
         this.calls = new FaultyCalls(id, faults, ErrorCode.ENGINE_FAILED);
     }
 
@@ -194,6 +202,36 @@ public final class FakeNode implements NodeActivities {
                 s -> {
                     s.snapshots.remove(request.snapshot());
                     return s;
+                });
+    }
+
+    @Override
+    public SnapshotUploaded uploadSnapshot(UploadSnapshot request) {
+        return step(
+                "upload",
+                request.ref(),
+                s -> {
+                    SnapshotTaken taken = s.snapshots.get(request.snapshot());
+                    if (taken == null) {
+                        throw new SpaceException(
+                                ErrorCode.SNAPSHOT_NOT_FOUND, "no " + request.snapshot());
+                    }
+                    String session = request.ref().session().value();
+                    String key = bucket.put(session, request.upload(), taken);
+                    return new SnapshotUploaded(key, "digest of " + key, 512, 256, taken.bytes());
+                });
+    }
+
+    @Override
+    public SnapshotTaken downloadSnapshot(DownloadSnapshot request) {
+        return step(
+                "download",
+                request.ref(),
+                s -> {
+                    SnapshotTaken there = s.snapshots.get(request.source().snapshot().id());
+                    SnapshotTaken taken = there == null ? bucket.get(request.source()) : there;
+                    s.snapshots.put(taken.snapshot(), taken);
+                    return taken;
                 });
     }
 

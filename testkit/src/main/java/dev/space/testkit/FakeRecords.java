@@ -95,7 +95,9 @@ final class FakeRecords {
                 .orElse(null);
     }
 
+    /** A known one is where this says now. */
     static void list(Session row, SnapshotRef snapshot) {
+        row.snapshots.replaceAll(s -> s.id().equals(snapshot.id()) ? snapshot : s);
         if (row.snapshots.stream().noneMatch(s -> s.id().equals(snapshot.id()))) {
             row.snapshots.add(snapshot);
         }
@@ -139,6 +141,7 @@ final class FakeRecords {
                 row.vm,
                 record.newest(),
                 record.preserved(),
+                FakeDurables.newest(row),
                 row.deadline,
                 recoveries(row, operations),
                 begun,

@@ -2,6 +2,7 @@ package dev.space.testkit;
 
 import dev.space.contract.control.AcceptAnswer;
 import dev.space.contract.control.AcceptOperation;
+import dev.space.contract.control.BeginUpload;
 import dev.space.contract.control.CommitAnswer;
 import dev.space.contract.control.CommitOperation;
 import dev.space.contract.control.ControlActivities;
@@ -9,6 +10,7 @@ import dev.space.contract.control.EndOperations;
 import dev.space.contract.control.MoveAnswer;
 import dev.space.contract.control.MoveOperation;
 import dev.space.contract.control.RecordSnapshots;
+import dev.space.contract.control.UploadBegun;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.Reason;
@@ -53,6 +55,7 @@ public final class FakeStore implements ControlActivities {
         public final List<SnapshotRef> snapshots = new ArrayList<>();
         public final Map<String, String> names = new LinkedHashMap<>();
         public final List<Ending> endings = new ArrayList<>();
+        public final List<FakeDurables.Row> durables = new ArrayList<>();
         @Nullable SnapshotRef base;
         long baseEpoch;
         @Nullable Session origin;
@@ -106,6 +109,7 @@ public final class FakeStore implements ControlActivities {
     private final List<String> placeable = new ArrayList<>();
     private final Set<String> leasesOver = new LinkedHashSet<>();
     private final FaultyCalls calls;
+    private long uploads;
 
     public FakeStore(Faults faults, List<String> nodes) {
         calls = new FaultyCalls("store", faults, ErrorCode.UNAVAILABLE);
@@ -179,6 +183,19 @@ public final class FakeStore implements ControlActivities {
         return rows;
     }
 
+    /** As the reconciler: what no row has or is going to have is removed from the object store. */
+    public synchronized void collect(FakeBucket bucket) {
+        Set<String> referred = new LinkedHashSet<>();
+        for (Session row : sessions.values()) {
+            for (FakeDurables.Row d : row.durables) {
+                if (d.state != FakeDurables.State.GARBAGE) {
+                    referred.add(row.id.value() + "/" + d.id);
+                }
+            }
+        }
+        bucket.keepOnly(referred);
+    }
+
     /** Waits until the row has ended; the state it is in when the time is over. */
     public synchronized OperationState awaitEnd(OperationId id, Duration limit)
             throws InterruptedException {
@@ -223,6 +240,18 @@ public final class FakeStore implements ControlActivities {
                     }
                     request.snapshots().forEach(s -> FakeRecords.list(row, s));
                     return new CommitAnswer(true, null);
+                });
+    }
+
+    @Override
+    public UploadBegun beginUpload(BeginUpload request) {
+        return call(
+                "begin upload",
+                () -> {
+                    Session row = row(request.session());
+                    return fenced(row, request.operation(), request.fence(), false)
+                            ? new UploadBegun(false, row.tombstone, 0, "", null, null)
+                            : FakeDurables.begin(row, request, ++uploads);
                 });
     }
 
@@ -273,7 +302,7 @@ public final class FakeStore implements ControlActivities {
                     ? FakeRecords.accepted(row, known, null)
                     : FakeRecords.refused(row, known.error, row.tombstone);
         }
-        AcceptAnswer refusal = refusal(r, row, known);
+        AcceptAnswer refusal = FakeAcceptance.refusal(r, row, known, operations);
         if (refusal != null) {
             return refusal; // and has written nothing
         }
@@ -295,40 +324,6 @@ public final class FakeStore implements ControlActivities {
         return accepted(r, row, known);
     }
 
-    private @Nullable AcceptAnswer refusal(
-            AcceptOperation r, Session row, @Nullable Operation known) {
-        boolean destroy = r.kind() == OperationKind.DESTROY;
-        if (row.state == SessionState.DESTROYED || (row.tombstone != null && !destroy)) {
-            return FakeRecords.refused(row, ErrorCode.GONE, row.tombstone);
-        }
-        if (known != null && known.state != OperationState.REQUESTED) {
-            return FakeRecords.refused(row, known.error, row.tombstone);
-        }
-        if (known == null && !r.automatic()) {
-            return FakeRecords.refused(row, ErrorCode.NOT_FOUND, row.tombstone);
-        }
-        InFlight open = FakeRecords.inFlight(row, operations);
-        if (open != null && !destroy && !open.operation().equals(r.supersedes())) {
-            return FakeRecords.refused(row, ErrorCode.OPERATION_IN_PROGRESS, null);
-        }
-        if (r.onlyIfDeadlinePassed()
-                && (row.deadline == null || r.reason().atMillis() < due(row))) {
-            return new AcceptAnswer(
-                    false,
-                    0,
-                    row.epoch,
-                    null,
-                    ErrorCode.PRECONDITION_FAILED,
-                    "the deadline was changed",
-                    null,
-                    row.deadline,
-                    null,
-                    false,
-                    null);
-        }
-        return null;
-    }
-
     private AcceptAnswer accepted(AcceptOperation r, Session row, Operation operation) {
         if (r.kind() == OperationKind.DESTROY && row.tombstone == null) {
             row.tombstone = r.operation();
@@ -344,7 +339,7 @@ public final class FakeStore implements ControlActivities {
         row.highestAttempt = 0;
         boolean starts =
                 switch (r.kind()) {
-                    case CREATE, RESUME, ROLLBACK, RECOVER -> true;
+                    case CREATE, RESUME, RESTORE, ROLLBACK, RECOVER -> true;
                     default -> false;
                 };
         if (starts) {
@@ -367,10 +362,6 @@ public final class FakeStore implements ControlActivities {
         return FakeRecords.accepted(row, operation, error);
     }
 
-    private static long due(Session row) {
-        return row.deadline == null ? 0 : row.deadline.atMillis();
-    }
-
     private MoveAnswer move(MoveOperation r) {
         Session row = row(r.session());
         Operation operation = operation(r.operation());
@@ -388,7 +379,12 @@ public final class FakeStore implements ControlActivities {
             return new MoveAnswer(false, row.epoch, null, ErrorCode.NODE_UNREACHABLE);
         }
         String next =
-                placeable.stream().filter(n -> !row.nodes.contains(n)).findFirst().orElse(null);
+                placeable.stream()
+                        .filter(n -> !n.equals(r.from()))
+                        .filter(n ->
+                                operation.kind != OperationKind.CREATE || !row.nodes.contains(n))
+                        .findFirst()
+                        .orElse(null);
         if (next == null) {
             return new MoveAnswer(false, row.epoch, null, ErrorCode.NO_CAPACITY);
         }
@@ -446,6 +442,7 @@ public final class FakeStore implements ControlActivities {
             row.names.put(name, r.snapshots().getLast().id().value());
         }
         row.owed.addAll(r.owed());
+        FakeDurables.committed(row, operation.kind, r);
         if (operation.kind == OperationKind.FORK && r.outcome() == OperationState.DONE) {
             FakeForks.makeChildren(sessions, operations, operation, r);
         }
@@ -462,6 +459,7 @@ public final class FakeStore implements ControlActivities {
         if (row.tombstone == null) {
             row.tombstone = r.operation();
         }
+        FakeDurables.destroyed(row);
         operations.forEach((id, o) -> {
             if (!o.session.equals(r.session())) {
                 return;
@@ -486,6 +484,7 @@ public final class FakeStore implements ControlActivities {
             operation.state = outcome;
             operation.error = error;
             operation.detail = detail;
+            FakeDurables.ended(row(operation.session), id);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.space.app;
 
 import dev.space.contract.TaskQueues;
+import dev.space.testkit.FakeBucket;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.Faults;
 import io.temporal.client.WorkflowClient;
@@ -74,7 +75,7 @@ final class Platform implements AutoCloseable {
         for (int i = 0; i < controlPlanes; i++) {
             awaitControl(i);
         }
-        node = new FakeNodeServer(new FakeNode("fake-1", Faults.none()));
+        node = new FakeNodeServer(new FakeNode("fake-1", Faults.none(), new FakeBucket()));
         stubs =
                 WorkflowServiceStubs.newServiceStubs(
                         WorkflowServiceStubsOptions.newBuilder()

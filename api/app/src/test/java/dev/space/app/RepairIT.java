@@ -9,6 +9,7 @@ import dev.space.model.Fence;
 import dev.space.model.OperationId;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
+import dev.space.testkit.FakeBucket;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.Faults;
 import dev.space.testkit.Held;
@@ -145,7 +146,7 @@ class RepairIT extends SharedPlatform {
         ok(p().post(path(old) + "/pause", ""), 200);
         ok(p().post(path(old) + "/resume", ""), 200);
         JsonNode current = create(DEFAULT);
-        FakeNode second = new FakeNode("fake-2", Faults.none());
+        FakeNode second = new FakeNode("fake-2", Faults.none(), new FakeBucket());
         second.startSandbox(planted(id(old), 'e', 1));
         second.startSandbox(planted(id(current), 'f', 1));
         try (FakeNodeServer server = new FakeNodeServer(second);

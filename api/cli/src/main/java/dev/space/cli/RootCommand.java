@@ -41,6 +41,8 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Pause.class,
             LifecycleCommand.Resume.class,
             LifecycleCommand.Checkpoint.class,
+            LifecycleCommand.Suspend.class,
+            LifecycleCommand.Restore.class,
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
             ForkCommand.class,

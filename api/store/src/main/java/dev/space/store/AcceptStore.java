@@ -278,11 +278,20 @@ public class AcceptStore {
     private static Optional<String> place(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
             throws SQLException {
         if (row == null || RepairStore.origin(session, row) == null) {
-            return Placement.choose(tx, session, null);
+            return Placement.near(tx, session, copyOf(tx, session));
         }
         String node =
                 RepairStore.target(tx, session, row).map(CommitStore.Snapshot::node).orElse("");
         return Placement.only(tx, session, node);
+    }
+
+    /** Where a copy of what a stored session stands on may still be. */
+    private static @Nullable String copyOf(Db.Tx tx, SessionRow session) throws SQLException {
+        return session.snapshot() == null
+                ? null
+                : RepairStore.listed(tx, session.id(), session.snapshot())
+                        .map(CommitStore.Snapshot::node)
+                        .orElse(null);
     }
 
     /** DESTROY is never refused: whatever is in flight gives way to it. */

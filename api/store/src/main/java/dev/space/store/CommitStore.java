@@ -41,7 +41,11 @@ public class CommitStore {
             long bytes,
             Instant takenAt) {}
 
-    /** The one write that ends an operation; see the contract's CommitOperation. */
+    /**
+     * The one write that ends an operation; see the contract's CommitOperation.
+     *
+     * @param durable of a SUSPEND what is stored; of a RECOVER what the present goes on from
+     */
     public record Commit(
             SessionId session,
             OperationId operation,
@@ -53,6 +57,7 @@ public class CommitStore {
             @Nullable String node,
             @Nullable Fence vm,
             List<Snapshot> snapshots,
+            DurableRows.@Nullable Stored durable,
             @Nullable String snapshotName,
             List<OperationId> joined,
             List<String> owed,
@@ -93,16 +98,9 @@ public class CommitStore {
         }
         listSnapshots(tx, commit.session(), commit.operation(), commit.snapshots(), 0);
         name(tx, commit);
-        boolean rolledBack =
-                operation.kind() == OperationKind.ROLLBACK
-                        && commit.outcome() == OperationState.DONE;
-        if (rolledBack) {
-            tx.update(
-                    "UPDATE sessions SET base_snapshot_id = ?, base_epoch = ?, preserved_id = NULL"
-                            + " WHERE id = ?",
-                    operation.snapshot(),
-                    commit.fence().epoch(),
-                    commit.session());
+        DurableRows.complete(tx, commit, operation);
+        if (commit.outcome() == OperationState.DONE) {
+            rebase(tx, commit, operation);
         }
         if (operation.kind() == OperationKind.FORK && commit.outcome() == OperationState.DONE) {
             ForkStore.makeChildren(tx, commit, operation);
@@ -127,7 +125,26 @@ public class CommitStore {
         return new Written(true, session.tombstone(), operation.kind());
     }
 
-    private static boolean isRefused(SessionRow session, OperationRow operation, Fence fence) {
+    /** After a rollback, or a recovery from what is stored, the present goes on from there. */
+    private static void rebase(Db.Tx tx, Commit commit, OperationRow operation)
+            throws SQLException {
+        boolean stored = operation.kind() == OperationKind.RECOVER && commit.durable() != null;
+        if (operation.kind() != OperationKind.ROLLBACK && !stored) {
+            return;
+        }
+        String base =
+                stored && commit.durable() != null
+                        ? commit.durable().snapshot().id().value()
+                        : operation.snapshot();
+        tx.update(
+                "UPDATE sessions SET base_snapshot_id = ?, base_epoch = ?, preserved_id = NULL"
+                        + " WHERE id = ?",
+                base,
+                commit.fence().epoch(),
+                commit.session());
+    }
+
+    static boolean isRefused(SessionRow session, OperationRow operation, Fence fence) {
         boolean destroy = operation.kind() == OperationKind.DESTROY;
         return operation.state() != OperationState.ACCEPTED
                 || session.state() == SessionState.DESTROYED
@@ -140,7 +157,8 @@ public class CommitStore {
         Fence vm = commit.vm();
         tx.update(
                 """
-                UPDATE sessions SET state = ?, desired = ?, node_id = coalesce(?, node_id),
+                UPDATE sessions SET state = ?, desired = ?,
+                    node_id = CASE WHEN ? THEN NULL ELSE coalesce(?, node_id) END,
                     vm_epoch = ?, vm_number = ?, vm_attempt = ?,
                     fence_attempt = ?, operation_id = NULL,
                     reason_code = ?, reason = ?, reason_at = now(), updated_at = now(),
@@ -153,6 +171,7 @@ public class CommitStore {
                 """,
                 commit.state(),
                 commit.state(),
+                commit.state() == SessionState.SUSPENDED,
                 commit.node(),
                 vm == null ? 0L : vm.epoch(),
                 vm == null ? 0L : vm.number(),
@@ -170,7 +189,7 @@ public class CommitStore {
                     "UPDATE snapshots SET state = 'DELETED' WHERE session_id = ?",
                     commit.session());
         }
-        if (destroyed || !commit.snapshots().isEmpty()) {
+        if (destroyed || !commit.snapshots().isEmpty() || commit.durable() != null) {
             refreshDurability(tx, commit.session());
         }
     }
@@ -190,10 +209,17 @@ public class CommitStore {
                             AND state = 'LISTED')),
                     durability = CASE
                         WHEN EXISTS (SELECT 1 FROM snapshots WHERE session_id = s.id
-                            AND state = 'LISTED' AND durability = 'DURABLE') THEN 'DURABLE'
+                            AND state = 'LISTED' AND durability = 'DURABLE'
+                            AND (epoch >= s.base_epoch OR id = s.base_snapshot_id))
+                            THEN 'DURABLE'
                         WHEN EXISTS (SELECT 1 FROM snapshots WHERE session_id = s.id
                             AND state = 'LISTED') THEN 'LOCAL'
-                        ELSE 'NONE' END
+                        ELSE 'NONE' END,
+                    (durable_snapshot_id, durable_taken_at) =
+                        (SELECT id, taken_at FROM snapshots WHERE session_id = s.id
+                            AND state = 'LISTED' AND durability = 'DURABLE'
+                            AND (epoch >= s.base_epoch OR id = s.base_snapshot_id)
+                            ORDER BY epoch DESC, stop DESC LIMIT 1)
                 WHERE s.id = ?
                 """,
                 session);
@@ -230,7 +256,8 @@ public class CommitStore {
         });
     }
 
-    private static void listSnapshots(
+    /** One that is known is where this says now: a restore made a copy of it there. */
+    static void listSnapshots(
             Db.Tx tx,
             SessionId session,
             OperationId operation,
@@ -245,14 +272,18 @@ public class CommitStore {
                     SELECT ?, ?, o.id, k.kind, 'LISTED', ?, ?, ?, ?,
                         CASE WHEN ?::bigint > 0
                             THEN now() + ?::bigint * interval '1 millisecond' END, ?,
-                        CASE WHEN o.kind = 'PAUSE' THEN 'PAUSE'
+                        CASE WHEN o.kind IN ('PAUSE', 'SUSPEND') THEN 'PAUSE'
                             WHEN o.kind = 'FORK' THEN 'FORK'
                             WHEN k.kind = 'DISK' THEN 'CRASH'
                             WHEN o.kind = 'ROLLBACK' THEN 'SAFETY'
                             WHEN o.kind = 'RECOVER' THEN 'ROLLING'
                             ELSE 'CHECKPOINT' END
                     FROM operations o, (SELECT ?::text AS kind) k WHERE o.id = ?
-                    ON CONFLICT (id) DO NOTHING
+                    ON CONFLICT (id) DO UPDATE SET node_id = EXCLUDED.node_id
+                        WHERE snapshots.session_id = EXCLUDED.session_id
+                            AND EXISTS (SELECT 1 FROM operations r
+                                WHERE r.id = EXCLUDED.operation_id
+                                    AND r.kind IN ('RESTORE', 'RECOVER'))
                     """,
                     snapshot.id(),
                     session,
@@ -281,15 +312,20 @@ public class CommitStore {
         tx.update(
                 """
                 INSERT INTO cleanup_owed (session_id, node_id, operation_id, epoch, number,
-                    attempt, why) VALUES (?, ?, ?, ?, ?, ?, 'node not reached')
-                ON CONFLICT (session_id, node_id) DO NOTHING
+                    attempt, why, keeps_snapshots)
+                SELECT ?, ?, id, ?, ?, ?, 'node not reached', kind NOT IN ('CREATE', 'DESTROY')
+                    FROM operations WHERE id = ?
+                ON CONFLICT (session_id, node_id) DO UPDATE SET
+                    operation_id = EXCLUDED.operation_id, epoch = EXCLUDED.epoch,
+                    number = EXCLUDED.number, attempt = EXCLUDED.attempt,
+                    keeps_snapshots = EXCLUDED.keeps_snapshots
                 """,
                 commit.session(),
                 node,
-                commit.operation(),
                 commit.fence().epoch(),
                 commit.fence().number(),
-                commit.fence().attempt());
+                commit.fence().attempt(),
+                commit.operation());
     }
 
     /** Ends rows that were not carried out; rows that ended already stay as they are. */

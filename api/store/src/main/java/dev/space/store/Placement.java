@@ -34,7 +34,8 @@ final class Placement {
                         WHERE t.node_id = n.id AND t.digest = ?)
             ) candidates
             WHERE used < slots
-            ORDER BY used::double precision / slots, memory_free_bytes DESC, random()
+            ORDER BY (id = ?::text) IS TRUE DESC, used::double precision / slots,
+                memory_free_bytes DESC, random()
             LIMIT 1
             """;
 
@@ -42,16 +43,26 @@ final class Placement {
 
     static Optional<String> choose(Db.Tx tx, SessionRow session, @Nullable String except)
             throws SQLException {
-        return choose(tx, session, except, null);
+        return choose(tx, session, except, null, null);
+    }
+
+    /** Any node, but this one before all others: it has a copy of what is to be started. */
+    static Optional<String> near(Db.Tx tx, SessionRow session, @Nullable String node)
+            throws SQLException {
+        return choose(tx, session, null, null, node);
     }
 
     /** This node, where it is alive and has room. */
     static Optional<String> only(Db.Tx tx, SessionRow session, String node) throws SQLException {
-        return choose(tx, session, null, node);
+        return choose(tx, session, null, node, null);
     }
 
     private static Optional<String> choose(
-            Db.Tx tx, SessionRow session, @Nullable String except, @Nullable String only)
+            Db.Tx tx,
+            SessionRow session,
+            @Nullable String except,
+            @Nullable String only,
+            @Nullable String near)
             throws SQLException {
         Size size = Size.fromWireName(session.size()).orElseThrow();
         return tx.first(
@@ -66,6 +77,7 @@ final class Placement {
                 session.engine(),
                 (long) size.memoryMiB() << 20,
                 DISK_FREE_BYTES_MIN,
-                session.templateDigest());
+                session.templateDigest(),
+                near);
     }
 }

@@ -34,9 +34,18 @@ public class RepairStore {
         this.db = db;
     }
 
-    /** A clean-up that a node owes. */
+    /**
+     * A clean-up that a node owes.
+     *
+     * @param keepsSnapshots only what runs is ended: the node was left, not the session destroyed
+     */
     public record Owed(
-            SessionId session, String node, OperationId operation, Fence fence, int tries) {}
+            SessionId session,
+            String node,
+            OperationId operation,
+            Fence fence,
+            int tries,
+            boolean keepsSnapshots) {}
 
     /** REQUESTED rows that nobody sent for a while; claiming them counts as sending. */
     public List<OperationRow> claimRequested(Duration older, int max) {
@@ -64,7 +73,7 @@ public class RepairStore {
                             FROM cleanup_owed WHERE next_try_at <= now()
                             ORDER BY next_try_at LIMIT ? FOR UPDATE SKIP LOCKED)
                         RETURNING session_id, node_id, operation_id, epoch, number,
-                            attempt, tries
+                            attempt, tries, keeps_snapshots
                         """,
                         row ->
                                 new Owed(
@@ -75,7 +84,8 @@ public class RepairStore {
                                                 row.getLong("epoch"),
                                                 row.getLong("number"),
                                                 row.getLong("attempt")),
-                                        row.getInt("tries")),
+                                        row.getInt("tries"),
+                                        row.getBoolean("keeps_snapshots")),
                         max));
     }
 
@@ -98,7 +108,11 @@ public class RepairStore {
                         SELECT id, ?, tombstone_operation, epoch, last_number,
                             fence_attempt + 1, ?
                         FROM sessions WHERE id = ? AND state = 'DESTROYED'
-                        ON CONFLICT (session_id, node_id) DO NOTHING
+                        ON CONFLICT (session_id, node_id) DO UPDATE SET
+                            operation_id = EXCLUDED.operation_id, epoch = EXCLUDED.epoch,
+                            number = EXCLUDED.number, attempt = EXCLUDED.attempt,
+                            why = EXCLUDED.why, keeps_snapshots = false
+                            WHERE cleanup_owed.keeps_snapshots
                         """,
                         node,
                         why,
@@ -205,8 +219,12 @@ public class RepairStore {
     }
 
     private static CommitStore.Snapshot snapshot(ResultSet row) throws SQLException {
+        return snapshot(row, "id");
+    }
+
+    static CommitStore.Snapshot snapshot(ResultSet row, String id) throws SQLException {
         return new CommitStore.Snapshot(
-                new SnapshotId(row.getString("id")),
+                new SnapshotId(row.getString(id)),
                 SnapshotKind.valueOf(row.getString("kind")),
                 row.getString("node_id"),
                 row.getLong("epoch"),

@@ -248,8 +248,9 @@ public class RequestStore {
                         """
                         INSERT INTO sessions (id, organisation_id, project_id, state, desired,
                             engine, template_name, template_digest, size, labels,
-                            env_encrypted, auto_resume, deadline_at, deadline_action)
-                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
+                            env_encrypted, auto_resume, deadline_at, deadline_action,
+                            lineage_id)
+                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?)
                         RETURNING
                         """
                                 + SessionRow.COLUMNS,
@@ -265,7 +266,8 @@ public class RequestStore {
                         session.envEncrypted(),
                         session.autoResume(),
                         session.deadlineAt(),
-                        session.deadlineAction())
+                        session.deadlineAction(),
+                        session.id())
                 .orElseThrow();
     }
 

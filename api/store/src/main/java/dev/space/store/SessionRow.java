@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param fenceAttempt highest attempt of that operation that wrote the row
  * @param operation the operation in flight
  * @param vm the start that made the running VM
+ * @param durable the newest snapshot that the object store has whole
  * @param tombstone the DESTROY that is wanted
  * @param origin the session that it was forked from
  */
@@ -50,6 +51,7 @@ public record SessionRow(
         @Nullable Fence vm,
         @Nullable String snapshot,
         @Nullable String preserved,
+        @Nullable String durable,
         String reason,
         ReasonCode reasonCode,
         Instant reasonAt,
@@ -61,7 +63,8 @@ public record SessionRow(
                     + " template_digest, size, auto_resume, deadline_at, deadline_action, epoch,"
                     + " epoch_operation, epoch_node, last_number, fence_attempt, operation_id,"
                     + " node_id, nodes_touched, vm_epoch, vm_number, vm_attempt, snapshot_id,"
-                    + " preserved_id, reason, reason_code, reason_at, tombstone_operation,"
+                    + " preserved_id, durable_snapshot_id, reason, reason_code, reason_at,"
+                    + " tombstone_operation,"
                     + " origin_session_id";
 
     static final String SELECT = "SELECT " + COLUMNS + " FROM sessions WHERE id = ?";
@@ -92,6 +95,7 @@ public record SessionRow(
                 vm(row),
                 row.getString("snapshot_id"),
                 row.getString("preserved_id"),
+                row.getString("durable_snapshot_id"),
                 row.getString("reason"),
                 ReasonCode.valueOf(row.getString("reason_code")),
                 Objects.requireNonNull(Db.instant(row, "reason_at")),

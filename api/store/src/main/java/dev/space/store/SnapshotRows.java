@@ -73,7 +73,10 @@ public class SnapshotRows {
         });
     }
 
-    /** The node has these no more. Rows that an operation made stay as its history. */
+    /**
+     * The node has these no more. Rows that an operation made stay as its history; what the object
+     * store has is on no node then, and still there.
+     */
     public void gone(SessionId session, String node, Collection<SnapshotId> snapshots) {
         String[] ids = snapshots.stream().map(SnapshotId::value).toArray(String[]::new);
         db.inTransaction(tx -> {
@@ -82,7 +85,13 @@ public class SnapshotRows {
             }
             tx.update(
                     "DELETE FROM snapshots WHERE session_id = ? AND node_id = ? AND id = ANY (?)"
-                            + " AND operation_id IS NULL",
+                            + " AND operation_id IS NULL AND durability = 'LOCAL'",
+                    session,
+                    node,
+                    ids);
+            tx.update(
+                    "UPDATE snapshots SET node_id = NULL WHERE session_id = ? AND node_id = ?"
+                            + " AND id = ANY (?) AND durability = 'DURABLE'",
                     session,
                     node,
                     ids);

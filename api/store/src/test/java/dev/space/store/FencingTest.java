@@ -393,6 +393,7 @@ class FencingTest {
                 state == SessionState.RUNNING ? fence : null,
                 List.of(),
                 null,
+                null,
                 List.of(),
                 owed,
                 ReasonCode.USER,

@@ -314,6 +314,7 @@ class ForkStoreTest {
                                 state == SessionState.RUNNING ? fence : null,
                                 taken == null ? List.of() : List.of(taken),
                                 null,
+                                null,
                                 List.of(),
                                 List.of(),
                                 ReasonCode.USER,

@@ -30,6 +30,9 @@ final class Calls {
     /** A pause writes the guest's memory to disk. */
     private static final Duration SNAPSHOT = Duration.ofMinutes(5);
 
+    /** The memory and disk of the largest size over a slow line. */
+    private static final Duration TRANSFER = Duration.ofHours(2);
+
     private static final Duration END = Duration.ofMinutes(1);
 
     private static final RetryOptions ONCE =
@@ -51,6 +54,10 @@ final class Calls {
 
     static NodeActivities snapshotting(String node) {
         return onNode(node, SNAPSHOT);
+    }
+
+    static NodeActivities transferring(String node) {
+        return onNode(node, TRANSFER);
     }
 
     static NodeActivities ending(String node) {

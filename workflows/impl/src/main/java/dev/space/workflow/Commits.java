@@ -35,12 +35,13 @@ final class Commits {
         OperationRow row = LifecycleTable.STANDARD.operation(c.operation.kind);
         SessionState asTheRowSays = row.failed() == null ? c.record().state() : row.failed();
         SessionState to = c.failsTo() == null ? asTheRowSays : c.failsTo();
-        boolean changes = row.failed() != null || to != c.record().state();
+        boolean asStated = row.failed() != null && c.failsTo() == null;
+        boolean changes = asStated || to != c.record().state();
         Reason reason = changes ? reasonOf(why) : c.record().reason();
         if (to != SessionState.RUNNING) {
             c.vmIs(null);
         }
-        write(c, OperationState.FAILED, why.code(), why.detail(), to, reason);
+        write(c, why.outcome(), why.code(), why.detail(), to, reason);
     }
 
     private static Reason reasonOf(StepFailure why) {
@@ -62,6 +63,8 @@ final class Commits {
             Reason reason) {
         var _ = c.ref("commit", c.nextPlace(), 1);
         Fence vm = to == SessionState.RUNNING ? c.vm() : null;
+        boolean done = outcome == OperationState.DONE;
+        boolean onANode = to != SessionState.SUSPENDED;
         CommitOperation request =
                 new CommitOperation(
                         c.session.session(),
@@ -71,14 +74,15 @@ final class Commits {
                         error,
                         detail,
                         to,
-                        c.record().node(),
+                        onANode ? c.record().node() : null,
                         vm,
                         snapshots(c),
                         c.operation.request.name(),
                         c.operation.writeJoined(),
                         List.copyOf(c.owed),
                         reason,
-                        outcome == OperationState.DONE ? c.startMicros : null);
+                        done ? c.durable : null,
+                        done ? c.startMicros : null);
         CommitAnswer answer = StepCalls.database(() -> Calls.control().commit(request));
         if (!answer.written()) {
             throw new Overtaken(answer.tombstone());
@@ -87,12 +91,24 @@ final class Commits {
         for (SnapshotRef snapshot : c.made) {
             next = next.withSnapshot(snapshot);
         }
-        SnapshotRef target = c.inFlight().target();
-        boolean rollback = c.operation.kind == OperationKind.ROLLBACK;
-        if (rollback && target != null && outcome == OperationState.DONE) {
-            next = next.rolledBackTo(target);
+        if (done) {
+            next = wentBack(c, next);
         }
-        c.become(next);
+        if (done && c.durable != null) {
+            next = next.withDurable(c.durable);
+        }
+        c.become(onANode ? next : next.withoutNode());
+    }
+
+    /** After a ROLLBACK, or a RECOVER from what was stored, the present goes on from there. */
+    private static SessionRecord wentBack(OperationContext c, SessionRecord record) {
+        SnapshotRef target = c.inFlight().target();
+        boolean stored = c.operation.kind == OperationKind.RECOVER && c.durable != null;
+        if (stored) {
+            return record.rolledBackTo(c.made.getLast());
+        }
+        boolean rollback = c.operation.kind == OperationKind.ROLLBACK;
+        return rollback && target != null ? record.rolledBackTo(target) : record;
     }
 
     /** A checkpoint of a session without a VM names the snapshot that it stands on. */

@@ -134,8 +134,7 @@ final class Desk {
             case Decision.Wait _ -> await(request, command);
             case Decision.Already _ -> () -> already(request);
             case Decision.Refuse(ErrorCode code) -> () -> refuse(request, code, code.summary());
-            case Decision.Cancel _ ->
-                    throw new IllegalStateException("invariant: nothing here can be cancelled");
+            case Decision.Cancel _ -> cancel(request, command, required(operation));
         };
     }
 
@@ -177,6 +176,14 @@ final class Desk {
                         null,
                         joined.detail(),
                         List.of());
+    }
+
+    /** What is cancelled ends first; then this is decided on the state that it leaves. */
+    private Supplier<CommandAnswer> cancel(Request request, Command command, Operation operation) {
+        if (waiting.size() < WAITING_MAX) {
+            operation.cancelTransfer(command);
+        }
+        return await(request, command);
     }
 
     private Supplier<CommandAnswer> await(Request request, Command command) {
@@ -263,7 +270,7 @@ final class Desk {
             endJoined(
                     operation,
                     operation.joinedWritten(),
-                    failure == null ? OperationState.DONE : OperationState.FAILED,
+                    failure == null ? OperationState.DONE : failure.outcome(),
                     failure == null ? null : failure.code(),
                     failure == null ? "" : failure.detail());
         }
@@ -357,6 +364,13 @@ final class Desk {
         }
         if (record.newest() != null || record.preserved() != null) {
             facts.add(Fact.SNAPSHOT_LEFT);
+        }
+        Operation operation = inFlight();
+        if (operation != null && operation.isCancellable()) {
+            facts.add(Fact.CANCELLABLE);
+        }
+        if (operation != null && operation.isPublished()) {
+            facts.add(Fact.PUBLISHED);
         }
         if (record.state() == SessionState.RUNNING) {
             facts.add(Fact.VM_RUNS);

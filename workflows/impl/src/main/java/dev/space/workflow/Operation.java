@@ -2,6 +2,7 @@ package dev.space.workflow;
 
 import dev.space.contract.session.CommandAnswer;
 import dev.space.contract.session.InFlight;
+import dev.space.model.Command;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
@@ -47,6 +48,9 @@ final class Operation {
     private @Nullable CancellationScope attempt;
     private @Nullable Request supersededBy;
     private boolean nodeLost;
+    private boolean published;
+    private boolean cancellable;
+    private @Nullable Command cancelledBy;
     private int joinedWritten;
 
     Operation(
@@ -110,6 +114,42 @@ final class Operation {
 
     boolean nodeLost() {
         return nodeLost;
+    }
+
+    /** Parts are on their way, and nothing after them was sent. */
+    boolean isCancellable() {
+        return cancellable && cancelledBy == null;
+    }
+
+    void cancellable(boolean yes) {
+        cancellable = yes;
+    }
+
+    /** The transfer ends, the node is fenced, and the session is where it came from. */
+    void cancelTransfer(Command by) {
+        cancelledBy = by;
+        CancellationScope waiting = attempt;
+        if (waiting != null) {
+            waiting.cancel("cancelled by " + by);
+        }
+    }
+
+    /** Only while the transfer lasts: what comes after it is not to be cancelled. */
+    boolean transferIsCancelled() {
+        return cancellable && cancelledBy != null;
+    }
+
+    @Nullable Command cancelledBy() {
+        return cancelledBy;
+    }
+
+    /** Of a SUSPEND: the session is at least PAUSED now. */
+    void published() {
+        published = true;
+    }
+
+    boolean isPublished() {
+        return published;
     }
 
     /** The operation moved to another node: that one is not lost. */

@@ -1,6 +1,8 @@
 package dev.space.workflow;
 
+import dev.space.contract.control.UploadBegun;
 import dev.space.contract.node.StepRef;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SessionStart;
@@ -30,11 +32,16 @@ final class OperationContext {
     /** Nodes that did not acknowledge their fence. */
     final Set<String> owed = new LinkedHashSet<>();
 
+    /** Of a SUSPEND what is stored now; of a start what was stored and it came from. */
+    @Nullable DurableRef durable;
+
     /** How long the phases of a start from the template took on its node. */
     @Nullable Map<String, Long> startMicros;
 
     private final RecordHolder holder;
     private @Nullable SnapshotId snapshot;
+    private @Nullable UploadBegun upload;
+    private @Nullable SnapshotRef uploaded;
     private @Nullable Fence vm;
     private @Nullable SessionState failsTo;
     private int place;
@@ -116,6 +123,27 @@ final class OperationContext {
             snapshot = known;
         }
         return known;
+    }
+
+    /** The rows know of an upload and of what it is. */
+    void upload(UploadBegun begun, SnapshotRef of) {
+        upload = begun;
+        uploaded = of;
+    }
+
+    UploadBegun upload() {
+        return begun(upload);
+    }
+
+    SnapshotRef uploaded() {
+        return begun(uploaded);
+    }
+
+    private static <T> T begun(@Nullable T part) {
+        if (part == null) {
+            throw new IllegalStateException("invariant: an upload without its row");
+        }
+        return part;
     }
 
     private SnapshotId newSnapshotId() {

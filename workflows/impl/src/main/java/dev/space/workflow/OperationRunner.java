@@ -35,7 +35,7 @@ final class OperationRunner {
                         operation.request.automatic(),
                         operation.request.onlyIfDeadlinePassed(),
                         operation.supersedes,
-                        operation.kind == OperationKind.CREATE,
+                        isPlaced(operation.kind),
                         operation.request.reason());
         Answered answered = new Answered();
         Workflow.newDetachedCancellationScope(() ->
@@ -47,6 +47,15 @@ final class OperationRunner {
             throw new IllegalStateException("invariant: acceptance ended without an answer");
         }
         return answer;
+    }
+
+    /** A stored session is on no node; one whose node was lost goes on from what is stored. */
+    private boolean isPlaced(OperationKind kind) {
+        return switch (kind) {
+            case CREATE, RESTORE -> true;
+            case RECOVER -> holder.record().node() == null && holder.record().durable() != null;
+            default -> false;
+        };
     }
 
     /** From here on the operation is in flight in the record too. */
@@ -105,7 +114,7 @@ final class OperationRunner {
             for (Step step :
                     OperationSteps.of(
                             operation.kind,
-                            holder.record().state(),
+                            holder.record(),
                             operation.giveUp != null,
                             context.inFlight().target() != null)) {
                 begun.push(step); // before the call: one that timed out may have had its effect

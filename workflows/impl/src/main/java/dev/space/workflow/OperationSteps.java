@@ -6,6 +6,7 @@ import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationKind;
@@ -77,6 +78,26 @@ final class OperationSteps {
                     new Undo.None("the snapshot stays, and so does its row"));
     private static final Step GIVE_UP =
             new Step("give up", OperationSteps::giveUp, new Undo.None("it does nothing but fail"));
+    private static final Step PAUSE_FIRST =
+            new Step(
+                    "pause",
+                    Durably::pause,
+                    new Undo.None(
+                            "before publish the node thaws by itself, after it that VM is over"));
+    private static final Step BEGIN_UPLOAD =
+            new Step(
+                    "begin upload",
+                    Durably::register,
+                    new Undo.None("the end of the operation makes its row garbage"));
+    private static final Step UPLOAD =
+            new Step("upload", Durably::upload, new Undo.By("fence", Durably::undoUpload));
+    private static final Step FIND_STORED =
+            new Step(
+                    "find what is stored",
+                    Durably::alreadyStored,
+                    new Undo.None("it only looks at what is there"));
+    private static final Step RESTORE =
+            new Step("restore", Durably::restore, new Undo.By("fence", Durably::undoRestore));
     private static final Step RELEASE =
             new Step(
                     "release nodes",
@@ -91,7 +112,8 @@ final class OperationSteps {
      * @param hasTarget the operation's row names a snapshot
      */
     static List<Step> of(
-            OperationKind kind, SessionState from, boolean givesUp, boolean hasTarget) {
+            OperationKind kind, SessionRecord record, boolean givesUp, boolean hasTarget) {
+        SessionState from = record.state();
         return switch (kind) {
             case CREATE -> List.of(START_NEW);
             case PAUSE -> List.of(PUBLISH);
@@ -110,9 +132,18 @@ final class OperationSteps {
                     };
             // The commit makes the children: all of them, or none where a DESTROY was faster.
             case FORK -> hasTarget ? List.of() : List.of(TAKE);
-            case PREPARE, BIND, SUSPEND, RESTORE ->
+            case SUSPEND -> suspend(record);
+            case RESTORE -> List.of(RESTORE);
+            case PREPARE, BIND ->
                     throw new IllegalStateException("invariant: the table started " + kind);
         };
+    }
+
+    private static List<Step> suspend(SessionRecord record) {
+        if (record.state() == SessionState.RUNNING) {
+            return List.of(PAUSE_FIRST, BEGIN_UPLOAD, UPLOAD);
+        }
+        return record.standsOnDurable() ? List.of(FIND_STORED) : List.of(BEGIN_UPLOAD, UPLOAD);
     }
 
     private static void pause(OperationContext c) {

@@ -99,7 +99,8 @@ final class Policies {
             case NODE_AWAY -> away(true, true);
             case NODE_BACK -> away(true, false);
             case NODE_LOST, STORED_NODE_LOST -> lose();
-            case PAUSE -> idle();
+            case PAUSE -> idle(OperationKind.PAUSE);
+            case SUSPEND -> idle(OperationKind.SUSPEND);
             case POLICY, DESTROY_BY_POLICY -> deadline();
             case DISCARD -> automatic(OperationKind.DESTROY, platform("discarded"), null);
             case IGNORE -> ignored(event.kind());
@@ -146,7 +147,7 @@ final class Policies {
         automatic(OperationKind.RECOVER, reason, giveUp);
     }
 
-    /** This release has no durable snapshot that another node could start from. */
+    /** What is stored is what is left; a paused session that stands on it is suspended. */
     private void lose() {
         SessionRecord record = holder.record();
         String node = record.node();
@@ -155,30 +156,38 @@ final class Policies {
                         ReasonCode.NODE_LOST,
                         "node " + node + " was declared lost",
                         Workflow.currentTimeMillis());
+        if (record.state() == SessionState.PAUSED && record.standsOnDurable()) {
+            automatic(OperationKind.SUSPEND, reason, null);
+            return;
+        }
+        boolean runs = record.state() == SessionState.RUNNING;
         SessionState from =
                 record.state() == SessionState.RUNNING ? SessionState.RUNNING : SessionState.FAILED;
         holder.become(record.withNodeLost().withState(from, null, reason));
-        automatic(
-                OperationKind.RECOVER,
-                reason,
+        Operation.GiveUp nothingLeft =
                 new Operation.GiveUp(
                         ErrorCode.NODE_LOST,
-                        "node " + node + " was declared lost and no durable snapshot is left"));
+                        "node " + node + " was declared lost and no durable snapshot is left");
+        boolean stored = runs && record.durable() != null;
+        automatic(OperationKind.RECOVER, reason, stored ? null : nothingLeft);
     }
 
-    private void idle() {
+    /** First paused; and suspended when it is idle even then, if the policy goes that far. */
+    private void idle(OperationKind next) {
         PolicyAction action = session.idle();
-        if (action != null) {
-            Reason reason = new Reason(ReasonCode.IDLE, "idle", Workflow.currentTimeMillis());
-            automatic(kindOf(action), reason, null);
+        if (action == null || (next == OperationKind.SUSPEND && action == PolicyAction.PAUSE)) {
+            return;
         }
+        Reason reason = new Reason(ReasonCode.IDLE, "idle", Workflow.currentTimeMillis());
+        OperationKind kind = action == PolicyAction.SUSPEND ? next : kindOf(action);
+        automatic(kind, reason, null);
     }
 
     private void deadline() {
         DeadlinePolicy due = holder.record().deadline();
         holder.become(holder.record().withDeadline(null));
         boolean running = holder.record().state() == SessionState.RUNNING;
-        if (due == null || (due.action() == PolicyAction.PAUSE && !running)) {
+        if (due == null || (due.action() != PolicyAction.DESTROY && !running)) {
             return;
         }
         Reason reason = new Reason(ReasonCode.DEADLINE, "deadline", Workflow.currentTimeMillis());
@@ -187,7 +196,11 @@ final class Policies {
     }
 
     private static OperationKind kindOf(PolicyAction action) {
-        return action == PolicyAction.PAUSE ? OperationKind.PAUSE : OperationKind.DESTROY;
+        return switch (action) {
+            case PAUSE -> OperationKind.PAUSE;
+            case SUSPEND -> OperationKind.SUSPEND;
+            case DESTROY -> OperationKind.DESTROY;
+        };
     }
 
     private void automatic(OperationKind kind, Reason reason, Operation.@Nullable GiveUp giveUp) {

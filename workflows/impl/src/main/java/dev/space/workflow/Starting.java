@@ -46,7 +46,7 @@ final class Starting {
     /** CREATE: from the template, on one node after another; of a fork's child where it must be. */
     static void create(OperationContext c) {
         if (c.inFlight().origin() == null) {
-            anywhere(c);
+            anywhere(c, () -> start(c, null, BEFORE_MOVING));
         } else {
             fromOrigin(c);
         }
@@ -67,14 +67,15 @@ final class Starting {
         start(c, target.id(), OF_A_CHILD);
     }
 
-    private static void anywhere(OperationContext c) {
+    /** On one node after another: a start, with all that must be there before it. */
+    static void anywhere(OperationContext c, Runnable work) {
         if (c.record().node() == null) {
             throw new StepFailure(ErrorCode.NO_CAPACITY, "no node has room for the sandbox now");
         }
         long until = Workflow.currentTimeMillis() + CREATION_MAX.toMillis();
         for (int nodes = 1; ; ) {
             try {
-                start(c, null, BEFORE_MOVING);
+                work.run();
                 return;
             } catch (StepFailure e) {
                 boolean elsewhere = e.code().isRetryable() || e.code() == ErrorCode.NODE_LOST;
@@ -102,12 +103,16 @@ final class Starting {
     /**
      * RECOVER: from the newest checkpoint of the present, which the node knows better than the
      * record: it makes checkpoints by itself, and its report of the last one may be on its way.
-     * Else from the disk of the dead VM.
+     * Else from the disk of the dead VM. Where the node was lost, from what is stored.
      */
     static void fromNewest(OperationContext c) {
         SessionRecord record = c.record();
         SnapshotRef newest = here(record, record.newest());
         SnapshotRef disk = here(record, record.preserved());
+        if (newest == null && record.durable() != null) { // its node was lost
+            Durably.restore(c);
+            return;
+        }
         if (record.node() == null) { // it was lost, and with it all that is written down
             throw new StepFailure(
                     ErrorCode.SNAPSHOT_NOT_FOUND, "no snapshot of the session is left");
@@ -138,6 +143,11 @@ final class Starting {
             throw new IllegalStateException("invariant: a rollback goes nowhere");
         }
         start(c, target.id(), ON_ITS_NODE);
+    }
+
+    /** From what was just published on the node; it is left for another where that fails. */
+    static void startFrom(OperationContext c, SnapshotId source) {
+        start(c, source, BEFORE_MOVING);
     }
 
     /** The rows still list what a lost node held; the session is on that node no more. */
@@ -223,7 +233,8 @@ final class Starting {
     /** Leaves the node for another under a new epoch; false when it may not be left yet. */
     private static boolean moved(OperationContext c, StepFailure why) {
         String from = c.node();
-        boolean acknowledged = acknowledged(c, from);
+        boolean newborn = c.operation.kind == OperationKind.CREATE;
+        boolean acknowledged = newborn ? acknowledged(c, from) : Durably.acknowledged(c, from);
         if (!acknowledged) {
             c.owed.add(from);
         }

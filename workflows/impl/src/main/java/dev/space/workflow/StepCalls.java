@@ -68,6 +68,9 @@ final class StepCalls {
             if (context.operation.nodeLost()) {
                 throw lost();
             }
+            if (context.operation.transferIsCancelled()) {
+                throw cancelled();
+            }
             StepRef ref = context.ref(step, place, n);
             int now = n;
             Result<T> result = interruptible(() -> once(attempt, ref, now));
@@ -86,6 +89,16 @@ final class StepCalls {
             }
             pause(pause);
             pause = longer(pause);
+        }
+    }
+
+    /** As {@link #node}, and until it is answered a command may cancel it (rule 11). */
+    <T extends @Nullable Object> T transfer(String step, Tries tries, Attempt<T> attempt) {
+        context.operation.cancellable(true);
+        try {
+            return node(step, tries, attempt);
+        } finally {
+            context.operation.cancellable(false);
         }
     }
 
@@ -138,8 +151,12 @@ final class StepCalls {
         try {
             scope.run();
         } catch (CanceledFailure e) {
-            if (context.operation.nodeLost() && context.operation.supersededBy() == null) {
+            boolean superseded = context.operation.supersededBy() != null;
+            if (context.operation.nodeLost() && !superseded) {
                 throw lost();
+            }
+            if (context.operation.transferIsCancelled() && !superseded) {
+                throw cancelled();
             }
             throw e;
         } finally {
@@ -150,6 +167,10 @@ final class StepCalls {
             throw new IllegalStateException("invariant: a scope ended without a result");
         }
         return value;
+    }
+
+    private StepFailure cancelled() {
+        return StepFailure.cancelled("cancelled by " + context.operation.cancelledBy());
     }
 
     private static StepFailure lost() {

@@ -1,10 +1,12 @@
 package dev.space.workflow;
 
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionAttributes;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SessionStart;
 import io.temporal.workflow.Workflow;
+import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,17 @@ final class Visibility {
         tell(record);
     }
 
+    /** What a lost node would leave, and from when it is. */
+    private static String stored(@Nullable DurableRef durable) {
+        return durable == null
+                ? ""
+                : " ("
+                        + durable.snapshot().id()
+                        + " of "
+                        + Instant.ofEpochMilli(durable.snapshot().takenAtMillis())
+                        + ")";
+    }
+
     /** Costs nothing: the text is only read when somebody looks. */
     void tell(SessionRecord record) {
         Workflow.setCurrentDetails(details(record));
@@ -62,6 +75,7 @@ final class Visibility {
                 + record.epoch()
                 + "\n- durability "
                 + record.durability()
+                + stored(record.durable())
                 + "\n- operation "
                 + operation
                 + "\n- last reason "

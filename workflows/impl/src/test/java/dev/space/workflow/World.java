@@ -25,6 +25,7 @@ import dev.space.model.ReasonCode;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
 import dev.space.model.Size;
+import dev.space.testkit.FakeBucket;
 import dev.space.testkit.FakeDirectNodes;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.FakeStore;
@@ -81,6 +82,7 @@ final class World implements AutoCloseable {
 
     final Faults faults;
     final FakeStore store;
+    final FakeBucket bucket = new FakeBucket();
     final TestWorkflowEnvironment server;
     private final Map<String, FakeNode> nodes = new LinkedHashMap<>();
     private final Random random;
@@ -94,7 +96,7 @@ final class World implements AutoCloseable {
         this.random = new Random(seed);
         this.store = new FakeStore(faults, List.of(FIRST, SECOND));
         for (String id : List.of(FIRST, SECOND)) {
-            nodes.put(id, new FakeNode(id, faults));
+            nodes.put(id, new FakeNode(id, faults, bucket));
         }
         this.sticky = sticky;
         TestEnvironmentOptions.Builder options = TestEnvironmentOptions.newBuilder();
@@ -478,6 +480,8 @@ final class World implements AutoCloseable {
             }
         }
         assertThat(store.operations(session.id)).allMatch(o -> o.state.ended());
+        store.collect(bucket);
+        assertThat(bucket.keys()).noneMatch(key -> key.startsWith(session.id.value()));
     }
 
     @Override

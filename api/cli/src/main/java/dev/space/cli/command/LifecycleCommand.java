@@ -36,6 +36,21 @@ public abstract class LifecycleCommand extends SessionCommand {
     public static final class Checkpoint extends LifecycleCommand {}
 
     @Command(
+            name = "suspend",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Pauses a session and keeps it in the object store; it is on no node then.",
+                "Waits until every part of it is there and verified."
+            })
+    public static final class Suspend extends LifecycleCommand {}
+
+    @Command(
+            name = "restore",
+            mixinStandardHelpOptions = true,
+            description = "Continues a suspended session where it was, on any node.")
+    public static final class Restore extends LifecycleCommand {}
+
+    @Command(
             name = "recover",
             mixinStandardHelpOptions = true,
             description = "Brings a failed session back from its last checkpoint.")

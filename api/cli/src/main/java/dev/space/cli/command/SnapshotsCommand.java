@@ -26,11 +26,12 @@ public final class SnapshotsCommand extends SessionCommand {
         }
         for (JsonNode snapshot : list.path("snapshots")) {
             System.out.printf(
-                    "%s %s %s %s%s%s%n",
+                    "%s %s %s %s%s%s%s%n",
                     snapshot.path("id").asText(),
                     snapshot.path("takenAt").asText(),
                     snapshot.path("kind").asText(),
                     snapshot.path("reason").asText(),
+                    snapshot.path("durability").asText().equals("DURABLE") ? " DURABLE" : "",
                     snapshot.path("marks").isEmpty() ? "" : " (not quiesced)",
                     snapshot.has("name") ? " " + snapshot.path("name").asText() : "");
         }

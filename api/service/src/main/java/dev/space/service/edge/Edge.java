@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.space.model.Command;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
+import dev.space.model.OperationKind;
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
 import dev.space.model.SpaceException;
@@ -152,6 +153,8 @@ public class Edge {
             }
             if (inFlight != null && mayWait(route, inFlight)) {
                 waiter.await(inFlight.id(), left);
+            } else if (route.autoResume() && isSuspending(inFlight)) {
+                wake(route, actor, left); // which cancels the upload, if that can be cancelled
             } else if (route.state() == SessionState.NEW) {
                 waitForCreate(route, left);
             } else if (route.autoResume() && route.state() != SessionState.FAILED) {
@@ -181,10 +184,14 @@ public class Edge {
 
     private static boolean mayWait(Route route, OperationRow inFlight) {
         return switch (inFlight.kind()) {
-            case PAUSE, SUSPEND -> route.autoResume();
-            case DESTROY -> false;
+            case PAUSE -> route.autoResume();
+            case SUSPEND, DESTROY -> false;
             default -> true;
         };
+    }
+
+    private static boolean isSuspending(@Nullable OperationRow inFlight) {
+        return inFlight != null && inFlight.kind() == OperationKind.SUSPEND;
     }
 
     /** The CREATE is REQUESTED and no workflow has it yet, or it has just ended. */
@@ -207,9 +214,9 @@ public class Edge {
         lock.lock();
         try {
             Route now = routes.find(route.session()).orElse(route);
-            if (now.state() != SessionState.RUNNING
-                    && now.inFlight() == null
-                    && !now.tombstoned()) {
+            OperationRow begun = inFlight(now);
+            boolean sleeps = now.state() != SessionState.RUNNING && begun == null;
+            if ((sleeps || isSuspending(begun)) && !now.tombstoned()) {
                 commands.command(
                         route.project(),
                         route.session(),

@@ -1,10 +1,14 @@
 package dev.space.service.node;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.util.JsonFormat;
 import dev.space.model.ErrorCode;
+import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
 import dev.space.nodeapi.NodeErrors;
+import dev.space.nodeapi.v1.LineageKeyReply;
+import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -14,6 +18,7 @@ import dev.space.nodeapi.v1.ReportAck;
 import dev.space.nodeapi.v1.ReportBatch;
 import dev.space.nodeapi.v1.SessionEpoch;
 import dev.space.nodeapi.v1.TemplateState;
+import dev.space.service.command.LineageKeys;
 import dev.space.service.config.SpaceConfig;
 import dev.space.store.NodeStore;
 import io.grpc.stub.StreamObserver;
@@ -21,6 +26,7 @@ import io.quarkus.grpc.GrpcService;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -36,12 +42,15 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
 
     private final NodeStore nodes;
     private final ReportIntake intake;
+    private final LineageKeys keys;
     private final Duration lease;
 
     @Inject
-    public NodeReportsService(NodeStore nodes, ReportIntake intake, SpaceConfig config) {
+    public NodeReportsService(
+            NodeStore nodes, ReportIntake intake, LineageKeys keys, SpaceConfig config) {
         this.nodes = nodes;
         this.intake = intake;
+        this.keys = keys;
         this.lease = config.node().lease();
     }
 
@@ -123,6 +132,21 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
     @Override
     public void report(ReportBatch batch, StreamObserver<ReportAck> answer) {
         reply(answer, () -> ReportAck.newBuilder().setAcknowledged(intake.take(batch)).build());
+    }
+
+    @Override
+    public void lineageKey(LineageKeyRequest request, StreamObserver<LineageKeyReply> answer) {
+        reply(
+                answer,
+                () -> {
+                    byte[] key =
+                            keys.forNode(
+                                    new SessionId(request.getSessionId()), request.getNodeId());
+                    LineageKeyReply reply =
+                            LineageKeyReply.newBuilder().setKey(ByteString.copyFrom(key)).build();
+                    Arrays.fill(key, (byte) 0);
+                    return reply;
+                });
     }
 
     private static <T> void reply(StreamObserver<T> answer, Supplier<T> work) {

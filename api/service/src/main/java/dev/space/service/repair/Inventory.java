@@ -65,25 +65,34 @@ public class Inventory {
                 if (node.isEmpty()) {
                     continue;
                 }
-                var _ =
-                        node.get()
-                                .releaseSession(
-                                        ReleaseSessionRequest.newBuilder()
-                                                .setRef(
-                                                        StepRef.newBuilder()
-                                                                .setSessionId(
-                                                                        owed.session().value())
-                                                                .setOperationId(
-                                                                        owed.operation().value())
-                                                                .setEpoch(owed.fence().epoch())
-                                                                .setNumber(owed.fence().number())
-                                                                .setAttempt(owed.fence().attempt()))
-                                                .build());
+                pay(node.get(), owed);
                 rows.paid(owed.session(), owed.node());
                 LOG.infof("node %s paid its clean-up of %s", owed.node(), owed.session());
             } catch (StatusRuntimeException unreachable) {
                 LOG.debugf("node %s still owes: %s", owed.node(), unreachable.getStatus());
             }
+        }
+    }
+
+    /** A node that was left lists snapshots that nobody else has; a session that is over none. */
+    private static void pay(NodeLifecycleBlockingStub node, Owed owed) {
+        StepRef ref =
+                StepRef.newBuilder()
+                        .setSessionId(owed.session().value())
+                        .setOperationId(owed.operation().value())
+                        .setEpoch(owed.fence().epoch())
+                        .setNumber(owed.fence().number())
+                        .setAttempt(owed.fence().attempt())
+                        .build();
+        if (owed.keepsSnapshots()) {
+            var _ =
+                    node.endSandbox(
+                            EndSandboxRequest.newBuilder()
+                                    .setRef(ref)
+                                    .setReason("the node was left")
+                                    .build());
+        } else {
+            var _ = node.releaseSession(ReleaseSessionRequest.newBuilder().setRef(ref).build());
         }
     }
 

@@ -6,6 +6,7 @@ import dev.space.model.SpaceException;
 import dev.space.service.command.Dispatcher;
 import dev.space.service.command.SessionWorkflows;
 import dev.space.service.config.SpaceConfig;
+import dev.space.store.DurableRows;
 import dev.space.store.OperationRow;
 import dev.space.store.RepairStore;
 import dev.space.store.SessionRow;
@@ -37,6 +38,7 @@ public class Reconciler {
     private static final Logger LOG = Logger.getLogger(Reconciler.class);
 
     private final RepairStore rows;
+    private final DurableRows durables;
     private final Dispatcher dispatcher;
     private final SessionWorkflows workflows;
     private final Inventory inventory;
@@ -48,12 +50,14 @@ public class Reconciler {
     @Inject
     public Reconciler(
             RepairStore rows,
+            DurableRows durables,
             Dispatcher dispatcher,
             SessionWorkflows workflows,
             Inventory inventory,
             SpaceConfig config,
             MeterRegistry metrics) {
         this.rows = rows;
+        this.durables = durables;
         this.dispatcher = dispatcher;
         this.workflows = workflows;
         this.inventory = inventory;
@@ -74,6 +78,7 @@ public class Reconciler {
         step("leases", this::tellOfLeases);
         step("cleanup", () -> inventory.payOwed(CLAIM_MAX));
         step("scan", () -> rows.withTurn(SCAN_LOCK, this::scan));
+        step("uploads", durables::giveUpDead);
         step("keys", () -> rows.expireKeys(config.control().idempotencyKeep()));
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ public record CreateSession(
     /** Longest deadline: ten years. */
     private static final long DEADLINE_SECONDS_MAX = 315_360_000;
 
+    private static final Set<String> ACTIONS = Set.of("pause", "suspend", "destroy");
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
     private static final Pattern LABEL_KEY = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/-]*");
     private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
@@ -47,8 +49,8 @@ public record CreateSession(
 
         String checkedAction() {
             String given = action == null ? "pause" : action;
-            if (!given.equals("pause") && !given.equals("destroy")) {
-                throw invalid("deadline.action is pause or destroy");
+            if (!ACTIONS.contains(given)) {
+                throw invalid("deadline.action is pause, suspend or destroy");
             }
             return given.toUpperCase(Locale.ROOT);
         }

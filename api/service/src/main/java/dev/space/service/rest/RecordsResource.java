@@ -89,7 +89,8 @@ public class RecordsResource {
                                             + " was not held still for it")
                     List<String> marks,
             @Nullable Instant pinnedUntil,
-            Instant takenAt) {
+            Instant takenAt,
+            @Nullable StoredView stored) {
         private static final String NOT_QUIESCED = "NOT_QUIESCED";
 
         static SnapshotView of(SnapshotEntity row) {
@@ -106,7 +107,23 @@ public class RecordsResource {
                     row.reason,
                     Boolean.FALSE.equals(row.quiesced) ? List.of(NOT_QUIESCED) : List.of(),
                     row.pinnedUntil,
-                    row.takenAt);
+                    row.takenAt,
+                    StoredView.of(row));
+        }
+    }
+
+    /** What the object store has of a snapshot. */
+    @Schema(name = "Stored")
+    public record StoredView(
+            @Schema(description = "Bytes that are kept for it, shared ones included")
+                    long bytesStored,
+            @Schema(description = "Bytes that had to be sent") long bytesUploaded,
+            @Nullable Instant at) {
+
+        static @Nullable StoredView of(SnapshotEntity row) {
+            return row.bytesStored == null || row.bytesUploaded == null
+                    ? null
+                    : new StoredView(row.bytesStored, row.bytesUploaded, row.storedAt);
         }
     }
 

@@ -19,6 +19,7 @@ public record SessionView(
         SessionState state,
         SessionState desired,
         Durability durability,
+        @Nullable DurableView durable,
         @Nullable String snapshot,
         long epoch,
         @Nullable String node,
@@ -38,6 +39,10 @@ public record SessionView(
         @Nullable String forkedFrom,
         @Nullable String forkOperation) {
 
+    /** What a lost node would leave: the newest snapshot that the object store has whole. */
+    @Schema(name = "Durable")
+    public record DurableView(String snapshot, @Nullable Instant takenAt) {}
+
     /** Why the session changed last. */
     public record Reason(ReasonCode code, String text, Instant at) {}
 
@@ -47,6 +52,7 @@ public record SessionView(
                 row.state,
                 row.desired,
                 row.durability,
+                durable(row),
                 row.snapshotId,
                 row.epoch,
                 row.nodeId,
@@ -65,6 +71,12 @@ public record SessionView(
                 row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT),
                 row.originSessionId,
                 row.forkOperation);
+    }
+
+    private static @Nullable DurableView durable(SessionEntity row) {
+        return row.durableSnapshotId == null
+                ? null
+                : new DurableView(row.durableSnapshotId, row.durableTakenAt);
     }
 
     /** Shown only where it says something. */

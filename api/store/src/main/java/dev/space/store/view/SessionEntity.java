@@ -71,6 +71,12 @@ public class SessionEntity {
     @Column(name = "snapshot_id")
     public @Nullable String snapshotId;
 
+    @Column(name = "durable_snapshot_id")
+    public @Nullable String durableSnapshotId;
+
+    @Column(name = "durable_taken_at")
+    public @Nullable Instant durableTakenAt;
+
     public String reason;
 
     @Enumerated(EnumType.STRING)

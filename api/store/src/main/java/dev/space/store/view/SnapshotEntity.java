@@ -10,6 +10,7 @@ import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.Instant;
+import org.hibernate.annotations.Formula;
 import org.hibernate.annotations.Immutable;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,21 @@ public class SnapshotEntity {
     public SnapshotReason reason;
 
     public @Nullable Boolean quiesced;
+
+    @Formula(
+            "(SELECT d.bytes_stored FROM durable_snapshots d WHERE d.snapshot_id = id"
+                    + " AND d.state = 'COMPLETE')")
+    public @Nullable Long bytesStored;
+
+    @Formula(
+            "(SELECT d.bytes_uploaded FROM durable_snapshots d WHERE d.snapshot_id = id"
+                    + " AND d.state = 'COMPLETE')")
+    public @Nullable Long bytesUploaded;
+
+    @Formula(
+            "(SELECT d.completed_at FROM durable_snapshots d WHERE d.snapshot_id = id"
+                    + " AND d.state = 'COMPLETE')")
+    public @Nullable Instant storedAt;
 
     @Column(name = "taken_at")
     public Instant takenAt;

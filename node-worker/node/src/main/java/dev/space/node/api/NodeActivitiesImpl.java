@@ -1,23 +1,29 @@
 package dev.space.node.api;
 
 import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.NodeActivities;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.SnapshotUploaded;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.node.UploadSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.node.Pause;
 import dev.space.node.reports.Lease;
 import dev.space.node.sandbox.SandboxManager;
+import dev.space.node.sandbox.TransferProgress;
 import io.temporal.activity.Activity;
 import io.temporal.activity.ActivityExecutionContext;
 import io.temporal.failure.ApplicationFailure;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,10 +47,17 @@ public final class NodeActivitiesImpl implements NodeActivities {
 
     /** Runs a step with a heartbeat from its beginning, and gives failures their wire form. */
     private static <T extends @Nullable Object> T step(Supplier<T> body) {
+        return step(_ -> body.get());
+    }
+
+    /** As above, telling with each heartbeat how far it is. */
+    private static <T extends @Nullable Object> T step(Function<TransferProgress, T> body) {
         ActivityExecutionContext context = Activity.getExecutionContext();
-        Thread heart = Thread.ofVirtual().name("heartbeat").start(() -> beat(context));
+        AtomicReference<@Nullable String> progress = new AtomicReference<>();
+        Thread heart = Thread.ofVirtual().name("heartbeat").start(() -> beat(context, progress));
         try {
-            return body.get();
+            return body.apply((done, total) ->
+                    progress.set("%d of %d KiB".formatted(done >> 10, total >> 10)));
         } catch (SpaceException e) {
             throw failure(e.code(), String.valueOf(e.getMessage()), e);
         } catch (IllegalArgumentException e) {
@@ -57,10 +70,11 @@ public final class NodeActivitiesImpl implements NodeActivities {
         }
     }
 
-    private static void beat(ActivityExecutionContext context) {
+    private static void beat(
+            ActivityExecutionContext context, AtomicReference<@Nullable String> progress) {
         try {
             while (true) {
-                context.heartbeat(null);
+                context.heartbeat(progress.get());
                 Pause.of(Duration.ofMillis(HEARTBEAT_MILLIS));
             }
         } catch (InterruptedException e) {
@@ -116,6 +130,16 @@ public final class NodeActivitiesImpl implements NodeActivities {
     @Override
     public void deleteSnapshot(DeleteSnapshot request) {
         done(() -> manager.deleteSnapshot(request));
+    }
+
+    @Override
+    public SnapshotUploaded uploadSnapshot(UploadSnapshot request) {
+        return step(progress -> manager.upload(request, progress));
+    }
+
+    @Override
+    public SnapshotTaken downloadSnapshot(DownloadSnapshot request) {
+        return step(progress -> manager.download(request, progress));
     }
 
     private static void done(Runnable body) {

@@ -7,6 +7,7 @@ import dev.space.node.api.TokenInterceptor;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
 import dev.space.node.engine.fake.FakeMachine;
+import dev.space.node.reports.ControlPlane;
 import dev.space.node.reports.ExitReports;
 import dev.space.node.reports.GrpcControlPlane;
 import dev.space.node.reports.Lease;
@@ -70,6 +71,8 @@ public final class NodeProcess implements AutoCloseable {
         outbox = new Outbox(node.stateDir().resolve("outbox"), clock, node.outboxMib() << 20);
         MemoryBudget memory = new MemoryBudget(Wiring.memoryBytes(node));
         wiring = Wiring.of(node, memory, machine);
+        ControlPlane control =
+                config.control().url().map(url -> new GrpcControlPlane(url, token)).orElse(null);
         manager =
                 new SandboxManager(
                         new NodeParts(
@@ -78,6 +81,7 @@ public final class NodeProcess implements AutoCloseable {
                                 new SnapshotStore(wiring.volume()),
                                 wiring.liveFiles(),
                                 wiring.templates(),
+                                Wiring.objects(config, control),
                                 memory,
                                 new ExitReports(outbox),
                                 CrashPoints.NONE,
@@ -101,11 +105,7 @@ public final class NodeProcess implements AutoCloseable {
                         node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
         housekeeping = Housekeeping.started(manager, outbox);
         rolling = Rolling.started(node.rolling(), manager.rolling(), outbox, wiring.volume());
-        reporter =
-                config.control()
-                        .url()
-                        .map(url -> reporter(new GrpcControlPlane(url, token), node.id(), figures))
-                        .orElse(null);
+        reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
                 config.temporal()
                         .target()
@@ -125,7 +125,7 @@ public final class NodeProcess implements AutoCloseable {
         LOG.info("node {} serves on ports {} and {}", node.id(), api.getPort(), health.port());
     }
 
-    private Reporter reporter(GrpcControlPlane control, String id, Figures figures) {
+    private Reporter reporter(ControlPlane control, String id, Figures figures) {
         return new Reporter(
                 control,
                 outbox,

@@ -1,5 +1,8 @@
 package dev.space.node.app;
 
+import dev.space.durable.S3DurableStore;
+import dev.space.durable.S3Settings;
+import dev.space.model.Secret;
 import dev.space.nativeabi.FileSystemType;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.engine.fake.FakeEngine;
@@ -9,8 +12,11 @@ import dev.space.node.engine.qemu.Bundles;
 import dev.space.node.engine.qemu.ManagerLauncher;
 import dev.space.node.engine.qemu.QemuEngine;
 import dev.space.node.engine.spi.Engine;
+import dev.space.node.reports.ControlPlane;
+import dev.space.node.reports.ControlPlaneKeys;
 import dev.space.node.sandbox.LiveFiles;
 import dev.space.node.sandbox.MemoryBudget;
+import dev.space.node.sandbox.ObjectStore;
 import dev.space.node.templates.CacheTemplates;
 import dev.space.node.templates.FakeTemplates;
 import dev.space.node.templates.StartSnapshotMaker;
@@ -25,6 +31,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The parts that depend on which engine the node has. */
 record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles liveFiles) {
@@ -42,6 +50,37 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                     throw new IllegalArgumentException(
                             "space.node.engine is qemu or fake, not " + node.engine());
         };
+    }
+
+    /** Without an S3 server, or anybody to ask for keys, nothing can be stored. */
+    static ObjectStore objects(NodeConfig config, @Nullable ControlPlane control) {
+        NodeConfig.ObjectStore s3 = config.objectStore();
+        if (s3.endpoint().isEmpty() || control == null) {
+            return ObjectStore.NONE;
+        }
+        S3Settings settings =
+                new S3Settings(
+                        s3.endpoint().get(),
+                        s3.region(),
+                        s3.bucket(),
+                        needed("access-key", s3.accessKey()),
+                        secret(needed("secret-key-file", s3.secretKeyFile())));
+        return new ObjectStore(
+                new S3DurableStore(settings), new ControlPlaneKeys(control, config.node().id()));
+    }
+
+    private static <T> T needed(String key, Optional<T> value) {
+        return value.orElseThrow(() ->
+                new IllegalArgumentException(
+                        "space.object-store.endpoint needs space.object-store." + key));
+    }
+
+    private static Secret secret(Path file) {
+        try {
+            return Secret.ofText("object store key", Files.readString(file).strip());
+        } catch (IOException e) {
+            throw new UncheckedIOException("space.object-store.secret-key-file", e);
+        }
     }
 
     static Path root(NodeConfig.Node node) {

@@ -16,6 +16,9 @@ public interface NodeConfig {
     /** Where the control plane is. */
     Control control();
 
+    /** Where snapshots outlive the node. */
+    ObjectStore objectStore();
+
     /** This node. */
     Node node();
 
@@ -35,6 +38,27 @@ public interface NodeConfig {
 
         /** Address that reports are sent to, host:port; without it they stay in the outbox. */
         Optional<String> url();
+    }
+
+    /** An S3 server. */
+    interface ObjectStore {
+
+        /** URL of the S3 server; without it nothing can be suspended or restored here. */
+        Optional<String> endpoint();
+
+        /** Region that requests are signed for. */
+        @WithDefault("us-east-1")
+        String region();
+
+        /** Bucket of the platform. */
+        @WithDefault("space")
+        String bucket();
+
+        /** Name of the access key. */
+        Optional<String> accessKey();
+
+        /** File with the secret key that belongs to it. */
+        Optional<Path> secretKeyFile();
     }
 
     /** This node. */

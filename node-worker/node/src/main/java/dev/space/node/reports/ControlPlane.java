@@ -1,5 +1,7 @@
 package dev.space.node.reports;
 
+import dev.space.nodeapi.v1.LineageKeyReply;
+import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
 import dev.space.nodeapi.v1.RenewReply;
@@ -15,6 +17,9 @@ public interface ControlPlane extends AutoCloseable {
     RenewReply renew(RenewRequest request);
 
     ReportAck report(ReportBatch batch);
+
+    /** Only for a session that is on this node. */
+    LineageKeyReply lineageKey(LineageKeyRequest request);
 
     @Override
     void close();

@@ -1,5 +1,7 @@
 package dev.space.node.reports;
 
+import dev.space.nodeapi.v1.LineageKeyReply;
+import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -61,6 +63,11 @@ public final class GrpcControlPlane implements ControlPlane {
     @Override
     public ReportAck report(ReportBatch batch) {
         return bounded().report(batch);
+    }
+
+    @Override
+    public LineageKeyReply lineageKey(LineageKeyRequest request) {
+        return bounded().lineageKey(request);
     }
 
     @Override

@@ -14,6 +14,7 @@ public record NodeParts(
         SnapshotStore snapshots,
         LiveFiles liveFiles,
         TemplateSource templates,
+        ObjectStore objects,
         MemoryBudget memory,
         VmReports reports,
         CrashPoints crash,

@@ -1,13 +1,17 @@
 package dev.space.node.sandbox;
 
 import dev.space.contract.node.DeleteSnapshot;
+import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.SnapshotTaken;
+import dev.space.contract.node.SnapshotUploaded;
 import dev.space.contract.node.StartSandbox;
+import dev.space.contract.node.StepRef;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.node.UploadSnapshot;
 import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.SessionId;
@@ -36,7 +40,9 @@ public final class SandboxManager implements AutoCloseable {
     private final StartStep start;
     private final SnapshotStep snapshot;
     private final RollingStep rolling;
+    private final TransferStep transfer;
     private final Tombstones tombstones;
+    private volatile boolean closing;
     private final ConcurrentHashMap<SessionId, Session> sessions = new ConcurrentHashMap<>();
 
     public SandboxManager(NodeParts parts) {
@@ -45,6 +51,7 @@ public final class SandboxManager implements AutoCloseable {
         this.start = new StartStep(parts, ends);
         this.snapshot = new SnapshotStep(parts, ends);
         this.rolling = new RollingStep(parts, snapshot);
+        this.transfer = new TransferStep(parts, ends, () -> closing);
         this.tombstones = new Tombstones(parts.stateDirectory());
     }
 
@@ -172,6 +179,24 @@ public final class SandboxManager implements AutoCloseable {
                                     parts.snapshots().delete(id, request.snapshot());
                                     return true;
                                 }));
+    }
+
+    /** To the object store; ends early when a higher fence comes. */
+    public SnapshotUploaded upload(UploadSnapshot request, TransferProgress progress) {
+        return on(request.ref().session(), s -> transfer.upload(s, request, progress));
+    }
+
+    /** True when a step of a higher fence is there, at work or waiting for the one that is. */
+    boolean isOvertaken(StepRef ref) {
+        Session session = sessions.get(ref.session());
+        return session != null && session.isOvertaken(ref.fence());
+    }
+
+    /** From the object store; ends early when a higher fence comes. */
+    public SnapshotTaken download(DownloadSnapshot request, TransferProgress progress) {
+        // Outside of the session's lock: bringing a template here may take a while.
+        parts.templates().root(request.template());
+        return on(request.ref().session(), s -> transfer.download(s, request, progress));
     }
 
     /** The sessions' snapshots as the node's own schedule and retention see them. */
@@ -302,6 +327,7 @@ public final class SandboxManager implements AutoCloseable {
     /** Lets go of every VM without ending it: they outlive this process. */
     @Override
     public void close() {
+        closing = true;
         for (Session session : sessions.values()) {
             session.<Boolean>alone(() -> {
                 Sandbox sandbox = session.sandbox();

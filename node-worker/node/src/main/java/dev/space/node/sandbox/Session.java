@@ -26,6 +26,7 @@ final class Session {
     private volatile SessionRecord record;
     private volatile @Nullable Sandbox sandbox;
     private volatile boolean closed;
+    private volatile boolean transferring;
 
     Session(SessionId id, Volume volume, @Nullable Journal journal, Fence floor) {
         this.id = id;
@@ -58,6 +59,15 @@ final class Session {
 
     void setSandbox(@Nullable Sandbox next) {
         sandbox = next;
+    }
+
+    /** A step is at work that may take long. */
+    boolean isTransferring() {
+        return transferring;
+    }
+
+    void transferring(boolean yes) {
+        transferring = yes;
     }
 
     boolean isClosed() {
@@ -114,6 +124,11 @@ final class Session {
         if (fence.isStaleAgainst(record.highest())) {
             throw stale(fence, record.highest());
         }
+    }
+
+    /** True when a higher fence waits for the lock, or had it. */
+    boolean isOvertaken(Fence own) {
+        return own.isStaleAgainst(announced.get());
     }
 
     /** Ends a long step early when a higher fence waits for the lock. */

@@ -54,6 +54,9 @@ final class VmEnds {
 
     /** Ends a VM whose end was begun and failed. */
     void finish(Session session) {
+        if (session.isTransferring()) {
+            return; // it has ended that VM first, or tries to
+        }
         session.<Boolean>alone(() -> {
             LiveVm live = session.record().live();
             boolean owed =

@@ -152,6 +152,13 @@ public final class CacheTemplates implements TemplateSource {
         maker.make(template, size, root, start(template, size));
     }
 
+    @Override
+    public Path root(String digest) {
+        TemplateInfo template = info(digest);
+        volume.makeDirectory(volume.templates().resolve(digest));
+        return importRoot(template);
+    }
+
     /** The root file system on this volume, so that it can be cloned. */
     private synchronized Path importRoot(TemplateInfo template) {
         Path root = volume.templates().resolve(template.digest()).resolve("root");

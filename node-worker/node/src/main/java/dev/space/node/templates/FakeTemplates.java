@@ -60,6 +60,12 @@ public final class FakeTemplates implements TemplateSource {
     }
 
     @Override
+    public Path root(String digest) {
+        info(digest);
+        return directory;
+    }
+
+    @Override
     public List<State> states() {
         List<Size> all = Arrays.asList(Size.values());
         return List.of(

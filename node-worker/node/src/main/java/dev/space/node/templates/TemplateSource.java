@@ -1,6 +1,7 @@
 package dev.space.node.templates;
 
 import dev.space.model.Size;
+import java.nio.file.Path;
 import java.util.List;
 
 /** The templates that sandboxes of this node can start from. */
@@ -14,6 +15,12 @@ public interface TemplateSource {
 
     /** The start snapshot; made first when it is not there, once whoever asks. */
     StartFiles start(String digest, Size size);
+
+    /**
+     * A directory with {@code disk}: the template's root file system, which is the same on every
+     * node. Every disk of the template began with it. Brought here first when it is not there.
+     */
+    Path root(String digest);
 
     List<State> states();
 

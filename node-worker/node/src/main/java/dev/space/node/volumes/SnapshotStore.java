@@ -1,5 +1,6 @@
 package dev.space.node.volumes;
 
+import dev.space.contract.node.SnapshotTaken;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +71,37 @@ public final class SnapshotStore {
         }
         volume.makeDirectory(all(session));
         volume.publish(staged, directory(session, manifest.taken().snapshot()));
+    }
+
+    /** Gives a fetched snapshot its name; its own manifest must be in it, and name it so. */
+    public SnapshotManifest publishFetched(SessionId session, Path staged, SnapshotId snapshot) {
+        SnapshotManifest manifest = manifest(staged.resolve(SnapshotManifest.FILE), snapshot);
+        Path directory = directory(session, snapshot);
+        volume.makeDirectory(all(session));
+        volume.discard(directory); // what has no readable manifest
+        volume.publish(staged, directory);
+        return manifest;
+    }
+
+    private static SnapshotManifest manifest(Path file, SnapshotId snapshot) {
+        try {
+            SnapshotManifest read =
+                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class);
+            @Nullable SnapshotTaken taken = read.taken(); // JSON may leave it out
+            if (taken != null && snapshot.equals(taken.snapshot())) {
+                return read;
+            }
+            throw corrupt("it is of another one", null);
+        } catch (IOException e) {
+            throw corrupt("it cannot be read", e);
+        }
+    }
+
+    private static SpaceException corrupt(String why, @Nullable Exception cause) {
+        return new SpaceException(
+                ErrorCode.SNAPSHOT_CORRUPT,
+                "the stored snapshot's " + SnapshotManifest.FILE + ": " + why,
+                cause);
     }
 
     public void delete(SessionId session, SnapshotId snapshot) {

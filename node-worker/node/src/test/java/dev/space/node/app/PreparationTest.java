@@ -6,6 +6,7 @@ import dev.space.model.Size;
 import dev.space.node.templates.StartFiles;
 import dev.space.node.templates.TemplateInfo;
 import dev.space.node.templates.TemplateSource;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -20,6 +21,11 @@ final class PreparationTest {
     private static final class OneTemplate implements TemplateSource {
         @Override
         public TemplateInfo info(String digest) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Path root(String digest) {
             throw new UnsupportedOperationException();
         }
 

@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.StepRef;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.durable.DurableStore;
+import dev.space.durable.LineageKey;
 import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.Ids;
@@ -41,6 +43,7 @@ final class TestNode {
     static final SessionId SESSION = new SessionId(Ids.text("ses", new byte[16]));
 
     private final Path directory;
+    private final ObjectStore objects;
     final FakeMachine machine = new FakeMachine();
     final List<String> reports = Collections.synchronizedList(new ArrayList<>());
     FaultPlan faults = FaultPlan.NONE;
@@ -52,7 +55,17 @@ final class TestNode {
     private SnapshotStore snapshots;
 
     TestNode(Path directory) {
+        this(directory, ObjectStore.NONE);
+    }
+
+    /** With an object store, under a key that is the same for every session. */
+    TestNode(Path directory, DurableStore store) {
+        this(directory, new ObjectStore(store, _ -> new LineageKey(new byte[LineageKey.BYTES])));
+    }
+
+    private TestNode(Path directory, ObjectStore objects) {
         this.directory = directory;
+        this.objects = objects;
         Volume volume = volume();
         this.snapshots = new SnapshotStore(volume);
         this.manager = open(volume);
@@ -71,6 +84,7 @@ final class TestNode {
                                 snapshots,
                                 new LiveFiles(volume, false),
                                 new FakeTemplates(volume),
+                                objects,
                                 new MemoryBudget(memoryBytes),
                                 (session, start, exit) ->
                                         reports.add(start.epoch() + " " + exit.reason()),

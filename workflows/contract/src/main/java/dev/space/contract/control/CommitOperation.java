@@ -1,5 +1,6 @@
 package dev.space.contract.control;
 
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.Reason;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param snapshots listed with this write when they are not yet
  * @param snapshotName name the user gave the snapshot; null without one
  * @param owed nodes that could not be reached and owe a clean-up
+ * @param durable of a SUSPEND: what was stored; of a RECOVER: the stored snapshot that the present
+ *     goes on from; null for everything else
  * @param startMicros phases of a start from the template, by name; null for everything else
  */
 public record CommitOperation(
@@ -39,4 +42,5 @@ public record CommitOperation(
         List<OperationId> joined,
         List<String> owed,
         Reason reason,
+        @Nullable DurableRef durable,
         @Nullable Map<String, Long> startMicros) {}

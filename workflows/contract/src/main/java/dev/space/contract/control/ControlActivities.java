@@ -34,6 +34,12 @@ public interface ControlActivities {
     CommitAnswer recordSnapshots(RecordSnapshots request);
 
     /**
+     * Writes down an upload as PENDING, once for each operation. Fenced as {@link #commit}. The
+     * commit of the operation makes it COMPLETE; with any other end it is garbage.
+     */
+    UploadBegun beginUpload(BeginUpload request);
+
+    /**
      * Writes the session's observed state and ends the operation with those that joined it, in one
      * transaction. Refused, unwritten, when a higher (number, attempt) was there, the operation is
      * not ACCEPTED, or a tombstone is set and this is not DESTROY. The very same write (number,

@@ -4,9 +4,10 @@ import io.temporal.activity.ActivityInterface;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lifecycle steps of a node, served on {@code node.<id>}. The node's gRPC API has the same
- * steps for calls that must not wait for a queue. Every step is idempotent and fenced. A failure is
- * an {@code ApplicationFailure} whose type is the name of an {@link dev.space.model.ErrorCode}.
+ * The lifecycle steps of a node, served on {@code node.<id>}. The node's gRPC API has the short
+ * ones too, for calls that must not wait for a queue. Every step is idempotent and fenced. A
+ * failure is an {@code ApplicationFailure} whose type is the name of an {@link
+ * dev.space.model.ErrorCode}.
  *
  * <p>A step heartbeats at least every {@link #HEARTBEAT_MILLIS}, from its beginning on, so that the
  * workflow notices within {@link #HEARTBEAT_TIMEOUT_MILLIS} when the node's process is gone.
@@ -35,4 +36,10 @@ public interface NodeActivities {
     void releaseSession(ReleaseSession request);
 
     void deleteSnapshot(DeleteSnapshot request);
+
+    /** Ends early, as stale, when a newer fence comes: that is how it is cancelled. */
+    SnapshotUploaded uploadSnapshot(UploadSnapshot request);
+
+    /** Ends early, as stale, when a newer fence comes: that is how it is cancelled. */
+    SnapshotTaken downloadSnapshot(DownloadSnapshot request);
 }

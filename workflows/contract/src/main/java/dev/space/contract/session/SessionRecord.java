@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param newest newest snapshot of kind FULL since the last rollback, else what that went to, or
  *     what PAUSED stands on; null when there is none
  * @param preserved disk of the last dead VM, where it could be reached
+ * @param durable newest snapshot of the present that the object store holds whole; null without one
  * @param recoveries Unix times in milliseconds of the automatic recoveries inside the window
  * @param ended the last operations that ended, newest last, so that a command that is sent again
  *     after continue-as-new is recognised
@@ -34,6 +35,7 @@ public record SessionRecord(
         @Nullable Fence vm,
         @Nullable SnapshotRef newest,
         @Nullable SnapshotRef preserved,
+        @Nullable DurableRef durable,
         @Nullable DeadlinePolicy deadline,
         List<Long> recoveries,
         @Nullable InFlight inFlight,
@@ -64,6 +66,7 @@ public record SessionRecord(
                 null,
                 null,
                 null,
+                null,
                 deadline,
                 List.of(),
                 null,
@@ -73,7 +76,15 @@ public record SessionRecord(
 
     /** What a loss of the node would leave. */
     public Durability durability() {
+        if (durable != null) {
+            return Durability.DURABLE;
+        }
         return newest == null && preserved == null ? Durability.NONE : Durability.LOCAL;
+    }
+
+    /** The session stands on a snapshot that the object store holds whole. */
+    public boolean standsOnDurable() {
+        return newest != null && durable != null && durable.snapshot().id().equals(newest.id());
     }
 
     public SessionRecord withState(SessionState next, @Nullable Fence nextVm, Reason why) {
@@ -87,6 +98,7 @@ public record SessionRecord(
                 nextVm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
@@ -106,6 +118,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 next,
@@ -124,6 +137,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 null,
@@ -147,6 +161,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
@@ -166,6 +181,47 @@ public record SessionRecord(
                 null,
                 null,
                 null,
+                durable,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    /** SUSPENDED: it is on no node; what the object store has is where it goes on from. */
+    public SessionRecord withoutNode() {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                null,
+                nodes,
+                false,
+                null,
+                durable == null ? newest : durable.snapshot(),
+                preserved,
+                durable,
+                deadline,
+                recoveries,
+                inFlight,
+                reason,
+                ended);
+    }
+
+    /** The object store holds this whole. */
+    public SessionRecord withDurable(DurableRef stored) {
+        return new SessionRecord(
+                state,
+                epoch,
+                number,
+                node,
+                nodes,
+                nodeAway,
+                vm,
+                newest,
+                preserved,
+                stored,
                 deadline,
                 recoveries,
                 inFlight,
@@ -184,6 +240,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
@@ -204,6 +261,7 @@ public record SessionRecord(
                 vm,
                 next,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
@@ -222,6 +280,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 disk,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
@@ -240,6 +299,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 next,
                 recoveries,
                 inFlight,
@@ -262,6 +322,7 @@ public record SessionRecord(
                 vm,
                 target,
                 null,
+                stillPresent(target),
                 deadline,
                 recoveries,
                 inFlight,
@@ -269,10 +330,15 @@ public record SessionRecord(
                 ended);
     }
 
+    /** What was stored of a past that was left is no way back into the present. */
+    private @Nullable DurableRef stillPresent(SnapshotRef target) {
+        return durable != null && durable.snapshot().id().equals(target.id()) ? durable : null;
+    }
+
     public SessionRecord withRecoveries(List<Long> next) {
         return new SessionRecord(
-                state, epoch, number, node, nodes, nodeAway, vm, newest, preserved, deadline, next,
-                inFlight, reason, ended);
+                state, epoch, number, node, nodes, nodeAway, vm, newest, preserved, durable,
+                deadline, next, inFlight, reason, ended);
     }
 
     public SessionRecord withEnded(CommandAnswer answer) {
@@ -287,6 +353,7 @@ public record SessionRecord(
                 vm,
                 newest,
                 preserved,
+                durable,
                 deadline,
                 recoveries,
                 inFlight,
