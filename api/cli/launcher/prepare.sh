@@ -135,7 +135,7 @@ maven() {
 
 build_java() {
     maven package -Dmaven.test.skip=true -Dspotless.check.skip=true \
-        -pl api/app,api/cli,node-worker/node,node-worker/manager,verification -am
+        -pl api/app,api/cli,node-worker/node,node-worker/manager,node-worker/objects,verification -am
 }
 
 # Not into the toolchain of another user, who could not change it afterwards.
@@ -175,7 +175,7 @@ assemble_release() {
     local stage=$RELEASE.stage-$$ module
     rm -rf "$stage"
     mkdir -p "$stage/bin"
-    for module in api/cli node-worker/node node-worker/manager verification; do
+    for module in api/cli node-worker/{node,manager,objects} verification; do
         mkdir "$stage/${module##*/}"
         cp "$SPACE_HOME/$module"/target/*.jar "$stage/${module##*/}/"
         cp -r "$SPACE_HOME/$module/target/lib" "$stage/${module##*/}/"

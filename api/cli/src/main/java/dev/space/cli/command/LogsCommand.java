@@ -33,7 +33,8 @@ public final class LogsCommand implements Callable<Integer> {
     @Parameters(
             arity = "0..1",
             paramLabel = "PROCESS",
-            description = "postgres, temporal, control, node-manager, node-worker, supervisor.")
+            description =
+                    "postgres, temporal, objects, control, node-manager, node-worker, supervisor.")
     @Nullable String process;
 
     @Option(names = "-f", description = "Follow.")

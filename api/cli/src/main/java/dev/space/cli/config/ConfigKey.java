@@ -23,6 +23,7 @@ public enum ConfigKey {
     PORT_NODE_API("space.ports.node-api", Type.PORT, "0", "gRPC port of node-worker."),
     PORT_NODE_HTTP(
             "space.ports.node-http", Type.PORT, "0", "Health and metrics port of node-worker."),
+    PORT_OBJECTS("space.ports.objects", Type.PORT, "0", "Port of the embedded object store (S3)."),
     DATABASE_URL(
             "space.database.url",
             Type.TEXT,
@@ -40,6 +41,28 @@ public enum ConfigKey {
             "",
             "host:port of an outside Temporal. Empty starts the embedded one."),
     TEMPORAL_NAMESPACE("space.temporal.namespace", Type.TEXT, "default", "Namespace at Temporal."),
+    OBJECT_STORE_ENDPOINT(
+            "space.object-store.endpoint",
+            Type.TEXT,
+            "",
+            "URL of an outside S3 server. Empty starts the embedded one."),
+    OBJECT_STORE_REGION(
+            "space.object-store.region",
+            Type.TEXT,
+            "us-east-1",
+            "Region that requests to an outside S3 server are signed for."),
+    OBJECT_STORE_BUCKET(
+            "space.object-store.bucket", Type.TEXT, "space", "Bucket of this platform alone."),
+    OBJECT_STORE_ACCESS_KEY(
+            "space.object-store.access-key",
+            Type.TEXT,
+            "space",
+            "Name of the key at the S3 server."),
+    OBJECT_STORE_SECRET_KEY_FILE(
+            "space.object-store.secret-key-file",
+            Type.TEXT,
+            "",
+            "File with the secret key of an outside S3 server, readable by root."),
     NODE_ID("space.node.id", Type.NODE_ID, "local", "Name of this node; never changed later."),
     NODE_ENGINE("space.node.engine", Type.ENGINE, "qemu", "qemu, or fake: no VM, for load tests."),
     NODE_PREPARE(

@@ -35,7 +35,8 @@ public record Ports(Map<String, Integer> byName) {
                     "temporal-http", ConfigKey.PORT_TEMPORAL_HTTP,
                     "temporal-metrics", ConfigKey.PORT_TEMPORAL_METRICS,
                     "node-api", ConfigKey.PORT_NODE_API,
-                    "node-http", ConfigKey.PORT_NODE_HTTP);
+                    "node-http", ConfigKey.PORT_NODE_HTTP,
+                    "objects", ConfigKey.PORT_OBJECTS);
 
     private static final List<String> NAMES =
             List.of(
@@ -46,7 +47,8 @@ public record Ports(Map<String, Integer> byName) {
                     "temporal-http",
                     "temporal-metrics",
                     "node-api",
-                    "node-http");
+                    "node-http",
+                    "objects");
 
     public int of(String name) {
         Integer port = byName.get(name);

@@ -59,6 +59,18 @@ public final class Secrets {
         return once("node-token-" + role, reader, () -> read(shared));
     }
 
+    /** The embedded object store's secret key. */
+    public Path objectStoreKey(String role, User reader) {
+        Path shared = once("object-store-key", root, () -> hex(KEY_BYTES));
+        return once("object-store-key-" + role, reader, () -> read(shared));
+    }
+
+    /** An outside object store's secret key, as it is in the file now. */
+    public Path outsideObjectStoreKey(Path file, String role, User reader) {
+        return Owned.secret(
+                directory.resolve("object-store-outside-key-" + role), reader, read(file));
+    }
+
     /** The first API key once more, for the process that has to know its hash. */
     public Path apiKeyFor(String role, User reader) {
         Path key = apiKey();

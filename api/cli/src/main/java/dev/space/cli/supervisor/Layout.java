@@ -4,6 +4,7 @@ import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Owned;
 import dev.space.cli.platform.Platform;
+import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Ports;
 import dev.space.cli.platform.Secrets;
 import dev.space.cli.platform.Users;
@@ -23,6 +24,7 @@ record Layout(
         User temporal,
         User control,
         User node,
+        User objects,
         Secrets secrets) {
 
     static Layout make(Platform platform, SpaceConfig config, Ports ports) {
@@ -31,6 +33,7 @@ record Layout(
         User temporal = Users.ensure("space-temporal");
         User control = Users.ensure("space-control");
         User node = Users.ensure("space-node");
+        User objects = Users.ensure("space-objects");
         var _ = Owned.directory(platform.data(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.run(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.log(), root, "rwx------");
@@ -39,6 +42,8 @@ record Layout(
         var _ = Owned.directory(platform.data().resolve("manager"), root, "rwx--x--x");
         var _ = Owned.directory(platform.data().resolve("manager/exits"), root, "rwx--x--x");
         var _ = Owned.directory(platform.data().resolve("node-state"), node, "rwx------");
+        var _ = Owned.directory(platform.data().resolve("objects"), objects, "rwx------");
+        var _ = Owned.directory(platform.data().resolve("objects-state"), objects, "rwx------");
         var _ = Owned.directory(Path.of("/run/space"), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.sockets(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.sockets().resolve("postgres"), postgres, "rwx------");
@@ -47,7 +52,7 @@ record Layout(
         var _ = secrets.apiKey();
         var _ = secrets.operatorKey();
         return new Layout(
-                platform, config, ports, root, postgres, temporal, control, node, secrets);
+                platform, config, ports, root, postgres, temporal, control, node, objects, secrets);
     }
 
     boolean embeddedPostgres() {
@@ -56,6 +61,41 @@ record Layout(
 
     boolean embeddedTemporal() {
         return config.text(ConfigKey.TEMPORAL_TARGET).isEmpty();
+    }
+
+    boolean embeddedObjects() {
+        return config.text(ConfigKey.OBJECT_STORE_ENDPOINT).isEmpty();
+    }
+
+    /** What a process needs to use the object store, embedded or not. */
+    ProcessConfig objectStore(ProcessConfig settings, String role, User reader) {
+        String outside = config.text(ConfigKey.OBJECT_STORE_ENDPOINT);
+        String file = config.text(ConfigKey.OBJECT_STORE_SECRET_KEY_FILE);
+        if (!outside.isEmpty() && file.isEmpty()) {
+            throw new PlatformException(
+                    ConfigKey.OBJECT_STORE_ENDPOINT.key()
+                            + " is set: set "
+                            + ConfigKey.OBJECT_STORE_SECRET_KEY_FILE.key()
+                            + " too");
+        }
+        Path key =
+                outside.isEmpty()
+                        ? secrets.objectStoreKey(role, reader)
+                        : secrets.outsideObjectStoreKey(Path.of(file), role, reader);
+        String endpoint = outside.isEmpty() ? "http://127.0.0.1:" + ports.of("objects") : outside;
+        return settings.set(ConfigKey.OBJECT_STORE_ENDPOINT.key(), endpoint)
+                .set(
+                        ConfigKey.OBJECT_STORE_REGION.key(),
+                        config.text(ConfigKey.OBJECT_STORE_REGION))
+                .set(
+                        ConfigKey.OBJECT_STORE_BUCKET.key(),
+                        config.text(ConfigKey.OBJECT_STORE_BUCKET))
+                .set(ConfigKey.OBJECT_STORE_ACCESS_KEY.key(), accessKey())
+                .set(ConfigKey.OBJECT_STORE_SECRET_KEY_FILE.key(), key);
+    }
+
+    String accessKey() {
+        return config.text(ConfigKey.OBJECT_STORE_ACCESS_KEY);
     }
 
     String startSnapshots() {

@@ -62,6 +62,9 @@ final class Services {
             all.add(temporal());
             servers.add("temporal");
         }
+        if (layout.embeddedObjects()) {
+            all.add(objects());
+        }
         all.add(control(servers));
         List<String> beforeNode = new ArrayList<>(List.of("control"));
         if (layout.config().text(ConfigKey.NODE_ENGINE).equals("qemu")) {
@@ -133,6 +136,47 @@ final class Services {
 
     private static String dynamic(String setting) {
         return "--dynamic-config-value=" + setting;
+    }
+
+    /** Nobody waits for it: the first suspend finds it, or is told that it is away. */
+    private Service objects() {
+        User user = layout.objects();
+        Path data = platform.data().resolve("objects");
+        Path state = platform.data().resolve("objects-state");
+        Path config =
+                new ProcessConfig()
+                        .set("space.objects.port", ports.of("objects"))
+                        .set("space.objects.data-dir", data)
+                        .set("space.objects.access-key", layout.accessKey())
+                        .set(
+                                "space.objects.secret-key-file",
+                                layout.secrets().objectStoreKey("objects", user))
+                        .write(platform.run().resolve("objects.properties"), user);
+        return new Service(
+                "objects",
+                user,
+                List.of(),
+                List.of(
+                        jdk.resolve("bin/java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-Xms16m",
+                        "-Xmx256m",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        // Recorded at the end of the first run: later starts take a third of
+                        // the time from those that a user waits for.
+                        "-XX:+AutoCreateSharedArchive",
+                        "-XX:SharedArchiveFile=" + state.resolve("objects.jsa"),
+                        "-jar",
+                        platform.release().resolve("objects/space-objects.jar").toString(),
+                        "--config",
+                        config.toString()),
+                Map.of("HOME", state.toString()),
+                state,
+                List.of(),
+                Readiness.http(http, "http://127.0.0.1:" + ports.of("objects") + "/healthz"),
+                SERVER_READY_MAX,
+                "TERM",
+                STOP_MAX);
     }
 
     private Service control(List<String> after) {
@@ -234,7 +278,8 @@ final class Services {
             settings.set(key.key(), layout.config().text(key));
         }
         Path config =
-                settings.set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
+                layout.objectStore(settings, "node", user)
+                        .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
                         .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
                         .set("space.node.prepare", layout.startSnapshots())
                         .set("space.node.slots", slots)

@@ -167,6 +167,7 @@ public final class Supervisor {
         byService.put(
                 "temporal",
                 List.of("temporal", "temporal-ui", "temporal-http", "temporal-metrics"));
+        byService.put("objects", List.of("objects"));
         byService.put("control", List.of("control"));
         byService.put("node-worker", List.of("node-api", "node-http"));
         Set<String> held = new HashSet<>();
@@ -255,7 +256,13 @@ public final class Supervisor {
     /** Services of an earlier supervisor, when this one could not even prepare. */
     private void endUnwatched() {
         for (String name :
-                List.of("node-worker", "node-manager", "control", "temporal", "postgres")) {
+                List.of(
+                        "node-worker",
+                        "node-manager",
+                        "control",
+                        "objects",
+                        "temporal",
+                        "postgres")) {
             if (!watches.containsKey(name)) {
                 ProcessRecord.live(platform, name).ifPresent(r -> r.proc().signal("TERM"));
             }

@@ -28,7 +28,7 @@ public final class SupervisorHandle {
     private static final int LOG_TAIL_LINES = 15;
 
     private static final List<String> SERVICES =
-            List.of("postgres", "temporal", "control", "node-manager", "node-worker");
+            List.of("postgres", "temporal", "objects", "control", "node-manager", "node-worker");
 
     private final Platform platform;
     private final Consumer<String> progress;

@@ -25,7 +25,7 @@ final class PortsTest {
     @Test
     void chosenPortsDifferAndStay() {
         Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
-        assertThat(new HashSet<>(first.byName().values())).hasSize(8);
+        assertThat(new HashSet<>(first.byName().values())).hasSize(9);
         assertThat(Ports.choose(platform(), SpaceConfig.defaults(), Set.of())).isEqualTo(first);
         assertThat(Ports.stored(platform())).contains(first);
     }
