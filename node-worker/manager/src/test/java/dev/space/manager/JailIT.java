@@ -92,6 +92,7 @@ class JailIT {
         // Its filter of system calls is there once it answers.
         assertThat(greeting(live.resolve("qmp.sock"))).contains("\"QMP\"");
         checkIdentity(pid);
+        checkCpu(pid);
         checkView(pid);
         for (String name : List.of("qmp.sock", "agent.sock")) {
             Path socket = live.resolve(name);
@@ -314,6 +315,31 @@ class JailIT {
         String limits = Files.readString(Path.of("/proc/" + pid + "/limits"));
         assertThat(limits).containsPattern("Max core file size +0 +0");
         assertThat(limits).containsPattern("Max open files +256 +256");
+    }
+
+    /** What the kernel itself says of the VMM's share of the processors. */
+    private static void checkCpu(int pid) throws IOException {
+        int cpus = Runtime.getRuntime().availableProcessors();
+        Path v1 = Path.of("/sys/fs/cgroup/cpu/space");
+        boolean isV1 = Files.isDirectory(v1);
+        Path all = isV1 ? v1 : Path.of("/sys/fs/cgroup/space");
+        Path slot = all.resolve(INSTANCE).resolve("slot-0");
+        assertThat(Files.readAllLines(slot.resolve("cgroup.procs")))
+                .contains(Integer.toString(pid));
+        String weight = isV1 ? "cpu.shares" : "cpu.weight";
+        String together = String.valueOf((isV1 ? 1024 : 100) * 2 * cpus);
+        assertThat(all.resolve(weight)).hasContent(together);
+        assertThat(all.resolve(INSTANCE).resolve(weight)).hasContent(together);
+        String max =
+                isV1
+                        ? Files.readString(slot.resolve("cpu.cfs_quota_us")).strip()
+                                + " "
+                                + Files.readString(slot.resolve("cpu.cfs_period_us"))
+                        : Files.readString(slot.resolve("cpu.max"));
+        List<String> part = List.of(max.strip().split(" ", -1));
+        assertThat(Long.parseLong(part.getFirst()))
+                .as(max)
+                .isEqualTo(2 * Long.parseLong(part.getLast()));
     }
 
     /** What the VMM sees; not even root can make a name there. */
