@@ -53,9 +53,13 @@ final class StateFile {
         write();
     }
 
-    /** Writes what could not be written before. */
+    /** Writes what could not be written before, and what somebody cut or took away since. */
     synchronized void catchUp() {
-        if (owed) {
+        boolean there =
+                PlatformState.last(platform)
+                        .filter(s -> s.pid() == pid && s.startTicks() == startTicks)
+                        .isPresent();
+        if (everWritten && (owed || !there)) {
             write();
         }
     }

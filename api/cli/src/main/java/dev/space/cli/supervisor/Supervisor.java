@@ -126,6 +126,7 @@ public final class Supervisor {
             while (!stopped.await(LOGS_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
                 logs.look();
                 state.catchUp();
+                watches.values().forEach(Watch::keepRecord);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -185,6 +185,21 @@ final class Watch implements Runnable {
         state.progress(service.name() + ": " + lastFault);
     }
 
+    /** Whoever adopts the process after us finds it by its record: it is made good when lost. */
+    void keepRecord() {
+        ProcessRecord mine = current;
+        if (mine == null
+                || !mine.proc().alive()
+                || ProcessRecord.live(platform, service.name()).isPresent()) {
+            return;
+        }
+        try {
+            ProcessRecord.write(platform, mine);
+        } catch (PlatformException e) {
+            lastFault = String.valueOf(e.getMessage()); // and tried again at the next look
+        }
+    }
+
     /** No more starts from now on. */
     void noMore() {
         stop.countDown();

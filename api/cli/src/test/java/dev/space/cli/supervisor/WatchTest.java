@@ -120,6 +120,28 @@ final class WatchTest {
         watch.end();
     }
 
+    @Test
+    void recordsThatSomebodyCutAreMadeGood() throws Exception {
+        state.phase(PlatformState.Phase.READY, "");
+        Watch watch = watch(List.of("sleep", "600"), Optional::empty, MAX);
+        start(watch);
+        assertThat(watch.awaitReady(MAX)).isTrue();
+        ProcessRecord before = live();
+        Files.writeString(ProcessRecord.file(platform, "test"), "");
+        Files.writeString(PlatformState.file(platform), "{");
+        assertThat(PlatformState.live(platform)).isEmpty();
+
+        state.catchUp();
+        watch.keepRecord();
+        assertThat(PlatformState.live(platform)).isPresent();
+        assertThat(live()).isEqualTo(before);
+        watch.end();
+
+        Files.delete(PlatformState.file(platform));
+        watch.keepRecord();
+        assertThat(ProcessRecord.live(platform, "test")).as("of a dead one").isEmpty();
+    }
+
     /** Children of this process that run what the test starts. */
     private static List<ProcessHandle> ofOurs() {
         return ProcessHandle.current()
