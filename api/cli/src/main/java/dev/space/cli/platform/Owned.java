@@ -24,6 +24,17 @@ public final class Owned {
         }
     }
 
+    /** A file that is there gets its owner and mode back. */
+    public static Path file(Path path, User owner, String mode) {
+        try {
+            own(path, owner);
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
+            return path;
+        } catch (IOException e) {
+            throw new PlatformException("cannot set " + path + " right: " + e.getMessage(), e);
+        }
+    }
+
     /** Writes a file that only its owner can read; never readable for others in between. */
     public static Path secret(Path path, User owner, String content) {
         try {

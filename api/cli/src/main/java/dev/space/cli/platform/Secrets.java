@@ -79,7 +79,9 @@ public final class Secrets {
 
     private Path once(String name, User owner, Supplier<String> content) {
         Path path = directory.resolve(name);
-        return Files.exists(path) ? path : Owned.secret(path, owner, content.get());
+        return Files.exists(path)
+                ? Owned.file(path, owner, "rw-------")
+                : Owned.secret(path, owner, content.get());
     }
 
     public static String read(Path file) {

@@ -5,6 +5,7 @@ import dev.space.model.Secret;
 import dev.space.model.SpaceException;
 import dev.space.service.config.SecretFiles;
 import dev.space.service.config.SpaceConfig;
+import io.quarkus.runtime.Startup;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * opens that. Only the machine's root can read it.
  */
 @Singleton
+@Startup // A key that cannot be read ends the start, not every request after it.
 public class OperatorKey {
     private static final String SCHEME = "Bearer ";
 

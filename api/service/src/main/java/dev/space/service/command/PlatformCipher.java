@@ -6,6 +6,7 @@ import dev.space.model.SpaceException;
 import dev.space.service.config.SecretFiles;
 import dev.space.service.config.SpaceConfig;
 import dev.space.store.Blob;
+import io.quarkus.runtime.Startup;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.nio.ByteBuffer;
@@ -25,6 +26,7 @@ import javax.crypto.spec.SecretKeySpec;
  * what it is of, so that one row's secret never opens as another's.
  */
 @Singleton
+@Startup // A key that cannot be read ends the start, not every request after it.
 public class PlatformCipher {
     private static final int KEY_BYTES = 32;
     private static final int NONCE_BYTES = 12;

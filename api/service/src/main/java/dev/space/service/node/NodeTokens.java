@@ -3,6 +3,7 @@ package dev.space.service.node;
 import dev.space.model.Secret;
 import dev.space.service.config.SecretFiles;
 import dev.space.service.config.SpaceConfig;
+import io.quarkus.runtime.Startup;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The shared secret between control plane and nodes, in both directions. */
 @Singleton
+@Startup // A key that cannot be read ends the start, not every request after it.
 public class NodeTokens {
     private static final String SCHEME = "Bearer ";
 
