@@ -115,6 +115,37 @@ class RepairIT extends SharedPlatform {
                 .isEqualTo("DONE");
     }
 
+    /** As when the workflow service lost what it had not written: the row alone knows of it. */
+    @Test
+    void anOperationThatOnlyTheRowKnowsGoesOn() throws Exception {
+        JsonNode session = create(DEFAULT);
+        String id = session.get("id").asText();
+        String operation = "op_" + "e".repeat(26);
+        execute(
+                "INSERT INTO operations (id, session_id, kind, state, actor, number, epoch,"
+                        + " accepted_at, sent_at) SELECT '"
+                        + operation
+                        + "', id, 'PAUSE', 'ACCEPTED', 'key', last_number + 1, epoch, now() -"
+                        + " interval '1 hour', now() - interval '1 hour' FROM sessions WHERE id = '"
+                        + id
+                        + "'");
+        execute(
+                "UPDATE sessions SET last_number = last_number + 1, fence_attempt = 0,"
+                        + " operation_id = '"
+                        + operation
+                        + "' WHERE id = '"
+                        + id
+                        + "'");
+        awaitState(path(session), "PAUSED");
+        assertThat(value("SELECT state FROM operations WHERE id = '" + operation + "'"))
+                .isEqualTo("DONE");
+        assertThat(ok(p().post(path(session) + "/resume", ""), 200).get("epoch").asLong())
+                .isEqualTo(2);
+        ok(p().post(path(session) + "/exec", "{\"command\":\"env\"}"), 200);
+        ok(p().delete(path(session)), 200);
+        assertThat(running(id(session))).isZero();
+    }
+
     @Test
     void anUnreachableNodePaysItsCleanUpWhenItIsBack() throws Exception {
         JsonNode session = create(DEFAULT);

@@ -61,6 +61,20 @@ public class RepairStore {
                         max));
     }
 
+    /** ACCEPTED rows that are at work for long; claiming one puts the next look at it off. */
+    public List<OperationRow> claimAccepted(Duration older, int max) {
+        return db.inOneStatement(tx ->
+                tx.all(
+                        "UPDATE operations SET sent_at = now() WHERE id IN (SELECT id FROM"
+                                + " operations WHERE state = 'ACCEPTED' AND greatest(sent_at,"
+                                + " accepted_at) < now() - ?::bigint * interval '1 millisecond'"
+                                + " ORDER BY sent_at LIMIT ? FOR UPDATE SKIP LOCKED) RETURNING "
+                                + OperationRow.COLUMNS,
+                        OperationRow::read,
+                        older.toMillis(),
+                        max));
+    }
+
     /** Clean-ups that are due; the next try is put off, further each time. */
     public List<Owed> claimOwed(int max) {
         return db.inOneStatement(tx ->

@@ -1,7 +1,11 @@
 package dev.space.service.repair;
 
+import dev.space.contract.session.InFlight;
 import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.SessionRecord;
+import dev.space.model.OperationKind;
 import dev.space.model.SessionId;
+import dev.space.model.SessionState;
 import dev.space.model.SpaceException;
 import dev.space.service.command.Dispatcher;
 import dev.space.service.command.SessionWorkflows;
@@ -31,6 +35,9 @@ public class Reconciler {
     private static final int CLAIM_MAX = 100;
     private static final int SCAN_MAX = 200;
     private static final long SCAN_LOCK = 0x5bace_0001L;
+
+    /** An operation that takes this many times as long as an unsent command waits is looked at. */
+    private static final int LOST_FACTOR = 3;
 
     /** A session that changed just now is on its way; looking would only disturb. */
     private static final Duration QUIET = Duration.ofSeconds(30);
@@ -75,6 +82,7 @@ public class Reconciler {
             return;
         }
         step("resend", this::resend);
+        step("lost", this::deliverLost);
         step("leases", this::tellOfLeases);
         step("cleanup", () -> inventory.payOwed(CLAIM_MAX));
         step("scan", () -> rows.withTurn(SCAN_LOCK, this::scan));
@@ -98,6 +106,36 @@ public class Reconciler {
             LOG.infof("sending %s %s again", row.kind(), row.id());
             metrics.counter("space_reconcile_resent").increment();
             var _ = dispatcher.send(row);
+        }
+    }
+
+    /**
+     * Operations that their row has accepted and no workflow knows of: the workflow service lost
+     * what it had not written when its disk was full or its power went. Sent again, the workflow
+     * takes up what its row has in flight. Nothing else would: until then the session refuses.
+     */
+    void deliverLost() {
+        Duration age = config.control().resendAfter().multipliedBy(LOST_FACTOR);
+        for (OperationRow row : rows.claimAccepted(age, CLAIM_MAX)) {
+            if (isLost(row)) {
+                LOG.warnf("no workflow knows of %s %s; sending it again", row.kind(), row.id());
+                metrics.counter("space_reconcile_lost").increment();
+                var _ = dispatcher.send(row);
+            }
+        }
+    }
+
+    private boolean isLost(OperationRow row) {
+        try {
+            SessionRecord record = workflows.record(row.session());
+            InFlight inFlight = record.inFlight();
+            // Of a VM that is not there the node's list tells, and from that a recovery follows.
+            boolean automatic =
+                    row.kind() == OperationKind.RECOVER && record.state() != SessionState.FAILED;
+            return !automatic && (inFlight == null || !inFlight.operation().equals(row.id()));
+        } catch (RuntimeException unreachable) {
+            LOG.debugf("the workflow of %s cannot be asked: %s", row.session(), unreachable);
+            return false;
         }
     }
 
