@@ -54,6 +54,16 @@ public final class S3DurableStore implements DurableStore, AutoCloseable {
         return new Verify(parts, lineage, LineageKeys.of(lineage, key), control).run(snapshot);
     }
 
+    /**
+     * Checks without a key: the manifest is the one that was published, and each pack that it names
+     * is there with its length. What is in them only {@link #verify} can tell.
+     *
+     * @param digest the manifest's, as its row has it
+     */
+    public Verification inspect(String manifestKey, String digest) {
+        return Inspection.run(parts.store(), manifestKey, digest);
+    }
+
     private static LineageId lineage(DurableSnapshot snapshot) {
         String key = snapshot.manifestKey();
         return Names.owner(key)

@@ -7,8 +7,13 @@ import dev.space.model.ErrorCode;
 import dev.space.model.Secret;
 import dev.space.model.SpaceException;
 import dev.space.objects.ObjectServer;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,6 +83,70 @@ final class S3ObjectStoreTest extends ObjectStoreContract {
                         .isEmpty();
             }
         }
+    }
+
+    @Test
+    void oneSnapshotIsCheckedOffline() throws Exception {
+        Path secret = Files.writeString(root.resolve("secret"), SECRET);
+        Path config =
+                Files.writeString(
+                        root.resolve("config"),
+                        """
+                        space.object-store.endpoint=http://127.0.0.1:%d
+                        space.object-store.access-key=space
+                        space.object-store.secret-key-file=%s
+                        """
+                                .formatted(server.port(), secret));
+        try (Scene scene = new Scene(root, 10);
+                var client = new S3DurableStore(settings(server.port(), SECRET))) {
+            Path snapshot = Trees.first(scene.fresh(), scene.template, scene.random);
+            DurableSnapshot durable =
+                    client.upload(
+                            scene.request(77, snapshot, Optional.empty(), Optional.empty()),
+                            TransferControl.NONE);
+            Path key =
+                    Files.writeString(
+                            root.resolve("key"), HexFormat.of().formatHex(scene.key.bytes()));
+            String[] plain = {
+                "--config", config.toString(),
+                "--manifest", durable.manifestKey(),
+                "--digest", durable.manifestDigest()
+            };
+            String[] whole = Arrays.copyOf(plain, 8);
+            whole[6] = "--key-file";
+            whole[7] = key.toString();
+            assertThat(check(plain)).startsWith("0 good").contains("not checked");
+            assertThat(check(whole)).startsWith("0 good").contains("chunks");
+            String pack = new Names.Owner(Scene.LINEAGE, "ses_one", 77).prefix();
+            store.list(
+                    pack,
+                    listed -> {
+                        if (listed.key().endsWith(".pack")) {
+                            store.put(
+                                    listed.key(),
+                                    new byte[(int) listed.length()],
+                                    (int) listed.length());
+                        }
+                    });
+            assertThat(check(plain)).startsWith("0 good");
+            assertThat(check(whole)).startsWith("1 ").contains("seal").contains("DAMAGED");
+            store.list(
+                    pack,
+                    listed -> {
+                        if (listed.key().endsWith(".pack")) {
+                            store.delete(listed.key());
+                        }
+                    });
+            assertThat(check(plain)).startsWith("1 ").contains("is missing");
+            assertThat(check(new String[] {"--config"})).startsWith("2 usage");
+        }
+    }
+
+    private static String check(String[] args) throws Exception {
+        var bytes = new ByteArrayOutputStream();
+        var out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+        int code = VerifyMain.run(args, out, out);
+        return code + " " + bytes.toString(StandardCharsets.UTF_8);
     }
 
     @Test

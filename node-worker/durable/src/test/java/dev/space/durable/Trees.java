@@ -2,6 +2,8 @@ package dev.space.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.space.nativeabi.FileSystemType;
+import dev.space.nativeabi.Reflink;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -35,7 +37,11 @@ final class Trees {
     /** The first snapshot of a session: the template's disk, memory, device state, outputs. */
     static Path first(Path root, Path template, Random random) throws IOException {
         Path directory = Files.createDirectories(root);
-        Files.copy(template.resolve("disk"), directory.resolve("disk"));
+        if (FileSystemType.isBtrfs(directory)) {
+            Reflink.clone(template.resolve("disk"), directory.resolve("disk"));
+        } else {
+            Files.copy(template.resolve("disk"), directory.resolve("disk"));
+        }
         try (RandomAccessFile disk = open(directory.resolve("disk"))) {
             disk.setLength(DISK_BYTES);
         }
@@ -107,7 +113,12 @@ final class Trees {
     static void copy(Path from, Path to) throws IOException {
         try (Stream<Path> all = Files.walk(from)) {
             for (Path path : (Iterable<Path>) all::iterator) {
-                Files.copy(path, to.resolve(from.relativize(path).toString()));
+                Path target = to.resolve(from.relativize(path).toString());
+                if (Files.isRegularFile(path) && FileSystemType.isBtrfs(path)) {
+                    Reflink.clone(path, target);
+                } else {
+                    Files.copy(path, target);
+                }
             }
         }
     }
