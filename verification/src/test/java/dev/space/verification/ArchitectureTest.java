@@ -299,6 +299,8 @@ final class ArchitectureTest {
                 noClasses()
                         .that()
                         .resideOutsideOfPackages("dev.space.cli..", "dev.space.bench..")
+                        .and()
+                        .doNotHaveFullyQualifiedName("dev.space.durable.VerifyMain")
                         .should()
                         .accessField(System.class, "out")
                         .orShould()

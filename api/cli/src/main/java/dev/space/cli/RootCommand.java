@@ -13,6 +13,7 @@ import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
 import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
+import dev.space.cli.command.SnapshotCommand;
 import dev.space.cli.command.SnapshotsCommand;
 import dev.space.cli.command.StatusCommand;
 import dev.space.cli.command.SuperviseCommand;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Restore.class,
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
+            SnapshotCommand.class,
             ForkCommand.class,
             RollbackCommand.class,
             DestroyCommand.class,
