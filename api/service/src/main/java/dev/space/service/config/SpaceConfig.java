@@ -22,6 +22,8 @@ public interface SpaceConfig {
 
     Control control();
 
+    ObjectStore objectStore();
+
     /** The shared database. */
     interface Database {
         /** JDBC address of PostgreSQL. */
@@ -73,6 +75,10 @@ public interface SpaceConfig {
         @WithDefault("10s")
         Duration reconcileEvery();
 
+        /** How often the object store is rid of what no row needs. */
+        @WithDefault("1h")
+        Duration garbageEvery();
+
         /** Age at which a REQUESTED row is sent again. */
         @WithDefault("20s")
         Duration resendAfter();
@@ -84,5 +90,25 @@ public interface SpaceConfig {
         /** Pollers of the control queue's workers, for workflows and for activities each. */
         @WithDefault("8")
         int pollers();
+    }
+
+    /** The object store, of which the control plane only removes what no row needs. */
+    interface ObjectStore {
+        /** URL of the S3 server; without it nothing is ever removed. */
+        Optional<String> endpoint();
+
+        /** Region that requests are signed for. */
+        @WithDefault("us-east-1")
+        String region();
+
+        /** Bucket of the platform. */
+        @WithDefault("space")
+        String bucket();
+
+        /** Name of the access key; needed with an endpoint. */
+        Optional<String> accessKey();
+
+        /** File with the secret key that belongs to it. */
+        Optional<Path> secretKeyFile();
     }
 }

@@ -1,0 +1,142 @@
+package dev.space.service.repair;
+
+import dev.space.durable.GarbageCollector;
+import dev.space.durable.LineageId;
+import dev.space.durable.S3Settings;
+import dev.space.durable.SnapshotReferences;
+import dev.space.model.SpaceException;
+import dev.space.service.config.SecretFiles;
+import dev.space.service.config.SpaceConfig;
+import dev.space.store.DurableRows;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.scheduler.Scheduled;
+import io.quarkus.scheduler.Scheduled.ConcurrentExecution;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rids the object store of what no row needs. The rule is the collector's; here are the rows. Any
+ * number of instances may run it at once: each keeps to the rule by itself.
+ */
+@Singleton
+public class ObjectGarbage {
+
+    private static final int PAGE = 1_000;
+
+    private static final Logger LOG = Logger.getLogger(ObjectGarbage.class);
+
+    private final DurableRows rows;
+    private final SpaceConfig config;
+    private final MeterRegistry metrics;
+    private volatile boolean stopping;
+    private @Nullable GarbageCollector made;
+
+    @Inject
+    public ObjectGarbage(DurableRows rows, SpaceConfig config, MeterRegistry metrics) {
+        this.rows = rows;
+        this.config = config;
+        this.metrics = metrics;
+    }
+
+    @Scheduled(
+            every = "${space.control.garbage-every:1h}",
+            delayed = "1m",
+            concurrentExecution = ConcurrentExecution.SKIP)
+    @RunOnVirtualThread
+    void run() {
+        if (!config.roles().contains("api") || config.objectStore().endpoint().isEmpty()) {
+            return;
+        }
+        try {
+            GarbageCollector.Outcome outcome = collector().collect(() -> !stopping);
+            metrics.counter("space_object_garbage_removed").increment((double) outcome.removed());
+            metrics.counter("space_object_garbage_bytes")
+                    .increment((double) outcome.removedBytes());
+            if (outcome.removed() > 0 || outcome.kept() > 0) {
+                LOG.infof("object store: %s", outcome);
+            }
+        } catch (SpaceException failure) {
+            // The next turn tries again; garbage costs room only.
+            metrics.counter("space_reconcile_failures", "step", "garbage").increment();
+            LOG.warnf("object store not cleaned: %s %s", failure.code(), failure.getMessage());
+        }
+    }
+
+    private synchronized GarbageCollector collector() {
+        GarbageCollector there = made;
+        if (there == null) {
+            SpaceConfig.ObjectStore store = config.objectStore();
+            there =
+                    new GarbageCollector(
+                            new S3Settings(
+                                    needed("endpoint", store.endpoint()),
+                                    store.region(),
+                                    store.bucket(),
+                                    needed("access-key", store.accessKey()),
+                                    SecretFiles.read(
+                                            "space.object-store.secret-key-file",
+                                            Path.of(
+                                                    needed(
+                                                            "secret-key-file",
+                                                            store.secretKeyFile()
+                                                                    .map(Path::toString))))),
+                            () -> all(rows),
+                            Clock.systemUTC());
+            made = there;
+        }
+        return there;
+    }
+
+    private static String needed(String key, Optional<String> value) {
+        return value.orElseThrow(() ->
+                new SpaceException(
+                        dev.space.model.ErrorCode.INTERNAL,
+                        "space.object-store.endpoint needs space.object-store." + key));
+    }
+
+    /** Later uploads have higher numbers, so reading in their order leaves out none. */
+    static List<SnapshotReferences.Reference> all(DurableRows rows) {
+        List<SnapshotReferences.Reference> all = new ArrayList<>();
+        long after = 0;
+        while (true) {
+            List<DurableRows.Reference> page = rows.references(after, PAGE);
+            page.forEach(row -> all.add(reference(row)));
+            if (page.size() < PAGE) {
+                return all;
+            }
+            after = page.getLast().number();
+        }
+    }
+
+    static SnapshotReferences.Reference reference(DurableRows.Reference row) {
+        Optional<SnapshotReferences.ManifestName> own =
+                name(row.manifestKey(), row.manifestDigest());
+        return new SnapshotReferences.Reference(
+                new LineageId(row.lineage()),
+                row.session().value(),
+                row.number(),
+                row.complete() ? own : Optional.empty(),
+                name(row.previousKey(), row.previousDigest()));
+    }
+
+    private static Optional<SnapshotReferences.ManifestName> name(
+            @Nullable String key, @Nullable String digest) {
+        return key == null || digest == null
+                ? Optional.empty()
+                : Optional.of(new SnapshotReferences.ManifestName(key, digest));
+    }
+
+    @PreDestroy
+    void stop() {
+        stopping = true;
+    }
+}
