@@ -7,10 +7,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import org.gaul.s3proxy.blobstore.BlobStore;
 import org.gaul.s3proxy.blobstore.ForwardingBlobStore;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.services.s3.model.CreateBucketRequest;
 import software.amazon.awssdk.services.s3.model.CreateBucketResponse;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
  * Makes a write last before it is answered. The file backend gives a file its name by a rename and
@@ -18,6 +20,8 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
  * a snapshot that counts as durable with it.
  */
 final class SyncedBlobStore extends ForwardingBlobStore {
+
+    private static final int FULL_STATUS = 507;
 
     private final Path root;
 
@@ -35,9 +39,37 @@ final class SyncedBlobStore extends ForwardingBlobStore {
 
     @Override
     public PutObjectResponse putBlob(PutObjectRequest request, InputStream body) {
-        PutObjectResponse answer = super.putBlob(request, body);
-        sync(root.resolve(request.bucket()).resolve(request.key()));
-        return answer;
+        try {
+            PutObjectResponse answer = super.putBlob(request, body);
+            sync(root.resolve(request.bucket()).resolve(request.key()));
+            return answer;
+        } catch (RuntimeException e) {
+            throw isFull(e) ? full(e) : e;
+        }
+    }
+
+    private static boolean isFull(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            String message = String.valueOf(at.getMessage());
+            if (message.contains("No space left") || message.contains("Disk quota exceeded")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Alone, the server answers a full disk as any defect of its own. */
+    private static S3Exception full(RuntimeException cause) {
+        return (S3Exception)
+                S3Exception.builder()
+                        .statusCode(FULL_STATUS)
+                        .awsErrorDetails(
+                                AwsErrorDetails.builder()
+                                        .errorCode("InsufficientStorage")
+                                        .errorMessage("No space left on the object store's disk")
+                                        .build())
+                        .cause(cause)
+                        .build();
     }
 
     /** The file and each directory above it, which may be new. */
