@@ -240,6 +240,28 @@ public class DurableRows {
                         max));
     }
 
+    /** A copy on a node's disk of what the object store has whole. */
+    public record Copy(SessionId session, SnapshotId snapshot) {}
+
+    /** Of sessions that are not on that node, and that nothing is at work on; oldest first. */
+    public List<Copy> copiesOn(String node, int max) {
+        return db.inOneStatement(tx ->
+                tx.all(
+                        """
+                        SELECT p.session_id, p.id FROM snapshots p
+                        JOIN sessions s ON s.id = p.session_id
+                        WHERE p.node_id = ? AND p.state = 'LISTED' AND p.durability = 'DURABLE'
+                            AND s.node_id IS DISTINCT FROM p.node_id AND s.operation_id IS NULL
+                        ORDER BY p.taken_at, p.id LIMIT ?
+                        """,
+                        row ->
+                                new Copy(
+                                        new SessionId(row.getString("session_id")),
+                                        new SnapshotId(row.getString("id"))),
+                        node,
+                        max));
+    }
+
     /** Uploads whose operation has ended without them; the trigger leaves none, as a rule. */
     public int giveUpDead() {
         return db.inOneStatement(tx ->

@@ -340,6 +340,25 @@ class DurableRowsTest {
     }
 
     @Test
+    void onlyCopiesOfWhatIsStoredAndOnNoNodeMayGo() {
+        CommitStore.Snapshot local = snapshot(1, 1);
+        CommitStore.Snapshot taken = snapshot(1, 2);
+        OperationId checkpoint = command(OperationKind.CHECKPOINT);
+        Answer accepted = accept(checkpoint, OperationKind.CHECKPOINT);
+        Fence fence = new Fence(accepted.epoch(), accepted.number(), 1);
+        commits.recordSnapshots(session, checkpoint, fence, List.of(local), 0);
+        assertThat(commit(checkpoint, accepted, 2, SessionState.RUNNING, null)).isTrue();
+        suspended(taken);
+        DurableRows.Copy copy = new DurableRows.Copy(session, taken.id());
+        assertThat(durables.copiesOn(node, 1_000))
+                .contains(copy)
+                .doesNotContain(new DurableRows.Copy(session, local.id()));
+        OperationId restore = command(OperationKind.RESTORE);
+        accept(restore, OperationKind.RESTORE);
+        assertThat(durables.copiesOn(node, 1_000)).as("it is about to start").doesNotContain(copy);
+    }
+
+    @Test
     void aLineageHasOneKey() {
         Blob mine = Blob.of("mine".getBytes(StandardCharsets.US_ASCII));
         Blob other = Blob.of("other".getBytes(StandardCharsets.US_ASCII));

@@ -42,6 +42,7 @@ public class Inventory {
     private final NodeChannels channels;
     private final MissingVms missing;
     private final SnapshotAudit snapshots;
+    private final CachedCopies copies;
 
     @Inject
     public Inventory(
@@ -49,9 +50,11 @@ public class Inventory {
             NodeStore nodes,
             NodeChannels channels,
             MissingVms missing,
-            SnapshotAudit snapshots) {
+            SnapshotAudit snapshots,
+            CachedCopies copies) {
         this.missing = missing;
         this.snapshots = snapshots;
+        this.copies = copies;
         this.rows = rows;
         this.nodes = nodes;
         this.channels = channels;
@@ -122,6 +125,7 @@ public class Inventory {
             compare(node, stub, sandboxes.subList(from, Math.min(from + PAGE, sandboxes.size())));
         }
         snapshots.compare(node, stub, sandboxes);
+        copies.makeRoom(node, stub, list.getDiskFreeBytes());
     }
 
     private void compare(
