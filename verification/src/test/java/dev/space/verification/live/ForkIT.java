@@ -1,25 +1,19 @@
 package dev.space.verification.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.model.Size;
-import dev.space.verification.Repository;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Forks of real VMs: the same process goes on in each, and from the fork on nothing is shared. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class ForkIT {
+final class ForkIT extends OnOnePlatform {
 
     private static final Duration STEP_MAX = Duration.ofMinutes(3);
     private static final int CHILDREN = 3;
@@ -38,27 +32,6 @@ final class ForkIT {
 
     /** Lines that each must have after the fork. */
     private static final int LINES_AFTER = 4;
-
-    @SuppressWarnings("NullAway.Init") // set before every test
-    private Platform platform;
-
-    @SuppressWarnings("NullAway.Init") // set before every test
-    private Rest rest;
-
-    @BeforeAll
-    void start() throws IOException {
-        Platform.whyNot().ifPresent(why -> System.err.println("ForkIT is not run: " + why));
-        assumeTrue(Platform.whyNot().isEmpty(), () -> Platform.whyNot().orElseThrow());
-        platform = Platform.start(Repository.root(), 2 * CHILDREN);
-        rest = platform.rest();
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (platform != null) {
-            platform.close();
-        }
-    }
 
     @Test
     void eachChildGoesOnByItselfAndNoImageIsCopied() throws Exception {

@@ -1,47 +1,20 @@
 package dev.space.verification.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.space.verification.Repository;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Back in time on a real VM: files, memory and the output of processes are those of then. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-final class RollbackIT {
+final class RollbackIT extends OnOnePlatform {
 
     private static final Duration STEP_MAX = Duration.ofMinutes(3);
 
     /** Its numbers live in memory only; each is printed once. */
     private static final String COUNTER = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.2; done";
-
-    @SuppressWarnings("NullAway.Init") // set before every test
-    private Platform platform;
-
-    @SuppressWarnings("NullAway.Init") // set before every test
-    private Rest rest;
-
-    @BeforeAll
-    void start() throws IOException {
-        Platform.whyNot().ifPresent(why -> System.err.println("RollbackIT is not run: " + why));
-        assumeTrue(Platform.whyNot().isEmpty(), () -> Platform.whyNot().orElseThrow());
-        platform = Platform.start(Repository.root(), 4);
-        rest = platform.rest();
-    }
-
-    @AfterAll
-    void stop() throws IOException {
-        if (platform != null) {
-            platform.close();
-        }
-    }
 
     private long count(String session, String process) throws IOException {
         List<String> lines = rest.output(session, process).lines().toList();
