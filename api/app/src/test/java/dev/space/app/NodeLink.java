@@ -1,7 +1,9 @@
 package dev.space.app;
 
+import com.google.protobuf.ByteString;
 import dev.space.model.Fence;
 import dev.space.nodeapi.v1.EngineCapabilities;
+import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.NodeReportsGrpc.NodeReportsBlockingStub;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -106,6 +108,17 @@ final class NodeLink implements AutoCloseable {
                 LOG.log(System.Logger.Level.INFO, "{0}; the other one will do", gone.getStatus());
             }
         }
+    }
+
+    /** As a node asks for the key under which a session is stored. */
+    ByteString lineageKey(String node, String session) {
+        return stub(channels.getFirst())
+                .lineageKey(
+                        LineageKeyRequest.newBuilder()
+                                .setNodeId(node)
+                                .setSessionId(session)
+                                .build())
+                .getKey();
     }
 
     long nextSequence() {

@@ -147,8 +147,6 @@ class SessionLifeIT extends SharedPlatform {
                                 .get("exitCode")
                                 .asInt())
                 .isEqualTo(127);
-        assertThat(ok(p().post(path + "/suspend", ""), 501).get("code").asText())
-                .isEqualTo("NOT_AVAILABLE");
         assertThat(ok(p().post(path + "/recover", ""), 409).get("code").asText())
                 .isEqualTo("NOT_FAILED");
         p().delete(path);

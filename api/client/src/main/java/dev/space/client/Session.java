@@ -10,9 +10,16 @@ public record Session(
         String id,
         String state,
         @Nullable String desired,
+        @Nullable String durability,
+        @Nullable Durable durable,
         @Nullable String node,
         @Nullable String template,
         @Nullable String size,
         long epoch,
         @Nullable Map<String, String> labels,
-        @Nullable String createdAt) {}
+        @Nullable String createdAt) {
+
+    /** The newest snapshot that the object store has whole. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Durable(String snapshot, @Nullable String takenAt) {}
+}

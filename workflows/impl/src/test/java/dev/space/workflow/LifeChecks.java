@@ -15,6 +15,7 @@ import dev.space.model.SessionState;
 import dev.space.model.SnapshotId;
 import dev.space.model.lifecycle.LifecycleTable;
 import dev.space.model.lifecycle.OperationRow;
+import dev.space.testkit.FakeDurables;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.FakeStore;
 import java.util.ArrayList;
@@ -69,7 +70,9 @@ final class LifeChecks {
             if (!isLossOfAStoredSession(ending)) {
                 assertThat(row.from()).as("where %s may start", ending).contains(at);
             }
-            if (isRollbackThatGotSomewhere(ending)) {
+            if (isSuspendThatNeverPaused(ending)) {
+                assertThat(ending.to()).isIn(SessionState.RUNNING, SessionState.PAUSED);
+            } else if (isRollbackThatGotSomewhere(ending)) {
                 assertThat(ending.to()).isIn(SessionState.PAUSED, SessionState.FAILED);
             } else {
                 assertThat(ending.to()).as("%s", ending).isEqualTo(to == null ? at : to);
@@ -85,6 +88,13 @@ final class LifeChecks {
                 && ending.outcome() == OperationState.FAILED
                 && ending.from() == SessionState.RUNNING
                 && ending.to() != SessionState.RUNNING;
+    }
+
+    /** Before its pause is published nothing has changed. */
+    private static boolean isSuspendThatNeverPaused(FakeStore.Ending ending) {
+        return ending.kind() == OperationKind.SUSPEND
+                && ending.outcome() == OperationState.FAILED
+                && ending.from() == SessionState.RUNNING;
     }
 
     /** PAUSED whose node an operator declared lost: a RECOVER that only writes FAILED. */
@@ -109,7 +119,17 @@ final class LifeChecks {
                     node.id(),
                     List.of(String.valueOf(node.vm(session.id)), node.snapshots(session.id)));
         }
-        return row.state + " " + row.epoch + " " + row.number + " " + row.vm + " " + nodes;
+        return world.bucket.keys()
+                + " "
+                + row.state
+                + " "
+                + row.epoch
+                + " "
+                + row.number
+                + " "
+                + row.vm
+                + " "
+                + nodes;
     }
 
     /** When it is quiet: the row, the record and the nodes agree. */
@@ -128,6 +148,7 @@ final class LifeChecks {
         }
         if (row.state != SessionState.DESTROYED) {
             snapshotsAreThere();
+            onlyWhatTheRowsNameIsStored();
             recordIs(row);
         }
     }
@@ -164,8 +185,34 @@ final class LifeChecks {
             Set<SnapshotId> there =
                     node.snapshots(session.id).stream()
                             .map(s -> s.snapshot())
+                            .filter(id -> listed.contains(id) || !isStored(id))
                             .collect(Collectors.toSet());
             assertThat(there).as("snapshots on " + node.id()).isEqualTo(listed);
+        }
+    }
+
+    /** Of what is stored any node may have a copy. */
+    private boolean isStored(SnapshotId id) {
+        return session.row().durables.stream()
+                .anyMatch(
+                        d -> d.state == FakeDurables.State.COMPLETE && d.snapshot.id().equals(id));
+    }
+
+    private void onlyWhatTheRowsNameIsStored() {
+        world.store.collect(world.bucket);
+        long complete =
+                session.row().durables.stream()
+                        .filter(d -> d.state == FakeDurables.State.COMPLETE)
+                        .count();
+        long stored =
+                world.bucket.keys().stream()
+                        .filter(key -> key.startsWith(session.id.value()))
+                        .count();
+        assertThat(stored).as("what is stored").isEqualTo(complete);
+        boolean stands = session.row().durables.stream().anyMatch(d -> d.stored != null);
+        if (session.row().state == SessionState.SUSPENDED) {
+            assertThat(stands).as("a suspended session is stored").isTrue();
+            assertThat(session.row().node).as("node of a suspended session").isNull();
         }
     }
 
@@ -177,17 +224,27 @@ final class LifeChecks {
             case PAUSED -> leadsTo(Command.RESUME, SessionState.RUNNING);
             case FAILED -> {
                 SessionRecord record = life.client.ask(session::record);
-                boolean left =
+                boolean here =
                         record != null
                                 && record.node() != null
                                 && (record.newest() != null || record.preserved() != null);
+                boolean stored = record != null && record.durable() != null && aNodeIsOn();
+                boolean left = here || stored;
                 leadsTo(Command.RECOVER, left ? SessionState.RUNNING : SessionState.FAILED);
             }
+            case SUSPENDED ->
+                    leadsTo(
+                            Command.RESTORE,
+                            aNodeIsOn() ? SessionState.RUNNING : SessionState.SUSPENDED);
             case DESTROYED -> {}
             default -> throw new AssertionError("a quiet session is " + state);
         }
         life.calm();
         consistent();
+    }
+
+    private boolean aNodeIsOn() {
+        return world.nodes().stream().anyMatch(n -> !life.isOff(n.id()));
     }
 
     private void leadsTo(Command command, SessionState to) {

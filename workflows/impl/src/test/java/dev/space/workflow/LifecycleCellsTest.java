@@ -38,7 +38,7 @@ final class LifecycleCellsTest {
 
     private static Stream<GoCell> go(SessionState state, Command command, Decision decision) {
         return decision instanceof Decision.Go(OperationKind kind)
-                        && LifecycleTable.AVAILABLE.contains(kind)
+                        && LifecycleTable.isAvailable(state, kind)
                 ? Stream.of(new GoCell(state, command, kind))
                 : Stream.empty();
     }
@@ -55,8 +55,7 @@ final class LifecycleCellsTest {
             } else if (cell.command() == Command.ROLLBACK) {
                 Rollbacks.run(world, session, somethingToGoBackTo(session), true);
             } else if (cell.command() == Command.FORK) {
-                boolean restored = cell.state() == SessionState.SUSPENDED;
-                Forks.run(world, session, 1, restored ? somethingToGoBackTo(session) : null);
+                Forks.run(world, session, 1, null);
             } else {
                 session.run(cell.command());
             }
@@ -83,8 +82,8 @@ final class LifecycleCellsTest {
             case NEW -> {}
             case WARM -> session.restored(SessionState.WARM);
             case SUSPENDED -> {
-                session.row().node = World.FIRST;
-                session.restored(SessionState.SUSPENDED).begin();
+                session.create();
+                session.run(Command.SUSPEND);
             }
             case RUNNING -> session.create();
             case PAUSED -> {

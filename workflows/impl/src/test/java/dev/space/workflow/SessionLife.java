@@ -49,6 +49,8 @@ final class SessionLife implements AutoCloseable {
         RESUME(Command.RESUME),
         CHECKPOINT(Command.CHECKPOINT),
         RECOVER(Command.RECOVER),
+        SUSPEND(Command.SUSPEND),
+        RESTORE(Command.RESTORE),
         DATA_PLANE(Command.DATA_PLANE),
         /** Back to any snapshot that is listed. */
         ROLLBACK,
@@ -67,6 +69,10 @@ final class SessionLife implements AutoCloseable {
         OLD_REPORT,
         IDLE,
         DEADLINE_PAUSES,
+        DEADLINE_SUSPENDS,
+        /** The object store is away, or back. */
+        BUCKET_AWAY,
+        BUCKET_BACK,
         DEADLINE_DESTROYS,
         CUT_FIRST,
         CUT_SECOND,
@@ -117,7 +123,8 @@ final class SessionLife implements AutoCloseable {
     SessionLife(long seed) {
         world = new World(Faults.seeded(seed, FAULTS), seed, seed % 4 != 0);
         random = new Random(seed);
-        session = world.new Session().crashing().idle(PolicyAction.PAUSE);
+        PolicyAction idle = seed % 3 == 0 ? PolicyAction.SUSPEND : PolicyAction.PAUSE;
+        session = world.new Session().crashing().idle(idle);
         create = session.request(null);
     }
 
@@ -164,6 +171,9 @@ final class SessionLife implements AutoCloseable {
             case OLD_REPORT -> reported.stream().findFirst().ifPresent(this::report);
             case IDLE -> idle();
             case DEADLINE_PAUSES -> deadline(PolicyAction.PAUSE);
+            case DEADLINE_SUSPENDS -> deadline(PolicyAction.SUSPEND);
+            case BUCKET_AWAY -> world.bucket.reachable(false);
+            case BUCKET_BACK -> world.bucket.reachable(true);
             case DEADLINE_DESTROYS -> deadline(PolicyAction.DESTROY);
             case CUT_FIRST -> world.node(World.FIRST).reachable(false);
             case CUT_SECOND -> world.node(World.SECOND).reachable(false);
@@ -322,6 +332,7 @@ final class SessionLife implements AutoCloseable {
     /** What failed is over; what the platform does by itself by and by happens now. */
     void calm() {
         world.faults.calm();
+        world.bucket.reachable(true);
         heal();
         world.server.sleep(Duration.ofMillis(DEADLINE_MILLIS)); // what is due comes
         off.forEach(node -> change(node, NodeChange.Kind.DECLARED_LOST));

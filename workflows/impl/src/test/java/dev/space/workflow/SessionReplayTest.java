@@ -65,6 +65,22 @@ final class SessionReplayTest {
                                 end(session);
                             }),
                     new Case(
+                            "3-suspend-fails-succeeds-restored",
+                            world -> {
+                                world.faults.script("pause", Fault.REFUSED);
+                                world.faults.script("download", Fault.CALL_LOST);
+                            },
+                            session -> {
+                                session.create();
+                                session.run(Command.SUSPEND); // fails before it is published
+                                session.run(Command.SUSPEND);
+                                session.run(Command.RESTORE);
+                                session.run(Command.PAUSE);
+                                session.run(Command.SUSPEND);
+                                session.run(Command.RESUME);
+                                end(session);
+                            }),
+                    new Case(
                             "1-create-moves-and-pause-fails",
                             world -> {
                                 world.faults.script("start", Fault.REFUSED, Fault.REFUSED);

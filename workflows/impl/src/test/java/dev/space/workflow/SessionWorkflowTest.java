@@ -122,14 +122,6 @@ class SessionWorkflowTest {
     }
 
     @Test
-    void operationsOfLaterReleasesAreNotAvailable() {
-        session.create();
-        for (Command command : new Command[] {Command.SUSPEND}) {
-            assertThat(session.submit(command).error()).isEqualTo(ErrorCode.NOT_AVAILABLE);
-        }
-    }
-
-    @Test
     void theDataPlaneResumesAPausedSession() {
         session.create();
         session.run(Command.PAUSE);

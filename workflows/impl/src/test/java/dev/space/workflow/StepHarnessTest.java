@@ -42,6 +42,7 @@ final class StepHarnessTest {
             shared = world;
         }
         world.faults.calm(); // whatever the case before it left
+        world.store.capacity(List.of(World.FIRST, World.SECOND));
         return world;
     }
 
@@ -79,6 +80,8 @@ final class StepHarnessTest {
                         OperationKind.CHECKPOINT,
                         OperationKind.FORK,
                         OperationKind.ROLLBACK,
+                        OperationKind.SUSPEND,
+                        OperationKind.RESTORE,
                         OperationKind.RECOVER)
                 .map(kind ->
                         DynamicTest.dynamicTest(
@@ -89,7 +92,7 @@ final class StepHarnessTest {
     private static Set<String> callsOf(OperationKind kind) {
         World world = world();
         World.Session session = world.new Session();
-        prepare(session, kind);
+        prepare(world, session, kind);
         int before = world.faults.calls().size();
         carryOut(world, session, kind);
         Set<String> steps = new LinkedHashSet<>();
@@ -103,22 +106,23 @@ final class StepHarnessTest {
     private static void check(OperationKind kind, String step, Fault fault) {
         World world = world();
         World.Session session = world.new Session();
-        prepare(session, kind);
+        prepare(world, session, kind);
         world.faults.script(step, fault);
         carryOut(world, session, kind);
         world.nodes().forEach(FakeNode::deliverLate);
-        consistent(world, session);
+        consistent(world, session, kind);
         destroyed(world, session);
     }
 
     private static void checkUndo(OperationKind kind) {
         World world = world();
         World.Session session = world.new Session();
-        prepare(session, kind);
+        prepare(world, session, kind);
         Fault[] refused = new Fault[8];
         Arrays.fill(refused, Fault.REFUSED);
         world.faults.script("start", refused);
         world.faults.script("checkpoint", Fault.REFUSED);
+        world.faults.script("upload", refused);
         String undo =
                 switch (kind) {
                     case CREATE -> "release";
@@ -131,24 +135,29 @@ final class StepHarnessTest {
         List<Call> calls = world.faults.calls();
         assertThat(calls.subList(before, calls.size()))
                 .anyMatch(c -> c.step().equals(undo) && c.fault() == Fault.DOUBLED);
-        consistent(world, session);
+        consistent(world, session, kind);
         assertThat(session.row().state)
                 .isEqualTo(
                         switch (kind) {
                             case CREATE -> SessionState.DESTROYED;
-                            case RESUME, ROLLBACK -> SessionState.PAUSED;
+                            case RESUME, ROLLBACK, SUSPEND -> SessionState.PAUSED;
+                            case RESTORE -> SessionState.SUSPENDED;
                             case CHECKPOINT, FORK -> SessionState.RUNNING;
                             default -> SessionState.FAILED;
                         });
         destroyed(world, session);
     }
 
-    private static void prepare(World.Session session, OperationKind kind) {
+    private static void prepare(World world, World.Session session, OperationKind kind) {
         if (kind != OperationKind.CREATE) {
             session.create();
         }
         if (kind == OperationKind.RESUME) {
             session.run(Command.PAUSE);
+        }
+        if (kind == OperationKind.RESTORE) {
+            session.run(Command.SUSPEND);
+            world.store.capacity(List.of(World.SECOND)); // where it has to be downloaded
         }
         if (kind == OperationKind.RECOVER || kind == OperationKind.ROLLBACK) {
             session.run(Command.CHECKPOINT);
@@ -161,6 +170,8 @@ final class StepHarnessTest {
             case PAUSE -> session.run(Command.PAUSE);
             case RESUME -> session.run(Command.RESUME);
             case CHECKPOINT -> session.run(Command.CHECKPOINT);
+            case SUSPEND -> session.run(Command.SUSPEND);
+            case RESTORE -> session.run(Command.RESTORE);
             case FORK -> Forks.sendCreations(world, Forks.run(world, session, 2, null));
             case ROLLBACK ->
                     Rollbacks.run(world, session, session.row().snapshots.getFirst().id(), false);
@@ -177,7 +188,7 @@ final class StepHarnessTest {
     }
 
     /** What runs is what the row says, once, and what is listed is there. */
-    private static void consistent(World world, World.Session session) {
+    private static void consistent(World world, World.Session session, OperationKind kind) {
         List<FakeNode.Vm> running =
                 world.nodes().stream()
                         .flatMap(n -> n.running().stream())
@@ -196,6 +207,14 @@ final class StepHarnessTest {
             Set<Object> listed = new LinkedHashSet<>();
             session.row().snapshots.forEach(s -> listed.add(s.id()));
             assertThat(there).isEqualTo(listed);
+            world.store.collect(world.bucket);
+            assertThat(world.bucket.keys())
+                    .as("what is stored")
+                    .hasSize(
+                            session.row().state == SessionState.SUSPENDED
+                                            || kind == OperationKind.RESTORE
+                                    ? 1
+                                    : 0);
         }
         Forks.of(world, session).forEach(fork -> Forks.eachIsWholeOrGone(world, fork));
     }

@@ -130,10 +130,10 @@ final class LifecycleTableTest {
             Set<Fact> facts,
             String expected) {
         Decision decision = TABLE.decide(new Situation(state, inFlight, 7, facts), command);
-        assertThat(decision).isEqualTo(expected(command, facts, expected));
+        assertThat(decision).isEqualTo(expected(state, facts, expected));
     }
 
-    private static Decision expected(Command command, Set<Fact> facts, String text) {
+    private static Decision expected(SessionState state, Set<Fact> facts, String text) {
         Decision stated =
                 switch (text.charAt(0)) {
                     case '>' -> new Go(OperationKind.valueOf(text.substring(1)));
@@ -148,8 +148,9 @@ final class LifecycleTableTest {
         boolean later =
                 switch (stated) {
                     case Go(OperationKind kind) ->
-                            Set.of(OperationKind.SUSPEND, OperationKind.RESTORE).contains(kind);
-                    case Wait _ -> command == Command.SUSPEND;
+                            state == SessionState.SUSPENDED
+                                    && Set.of(OperationKind.FORK, OperationKind.ROLLBACK)
+                                            .contains(kind);
                     default -> false;
                 };
         return later ? new Refuse(ErrorCode.NOT_AVAILABLE) : stated;
@@ -184,11 +185,11 @@ final class LifecycleTableTest {
     }
 
     @Test
-    void idlenessOfPausedDoesNothingUntilSuspendIsThere() {
-        assertThat(TABLE.event(SessionState.PAUSED, SessionEvent.IDLE))
-                .isEqualTo(EventEffect.SUSPEND);
+    void whatIsIdleEvenThoughItIsPausedIsSuspended() {
+        assertThat(TABLE.decide(Situation.of(SessionState.RUNNING), SessionEvent.IDLE))
+                .isEqualTo(EventEffect.PAUSE);
         assertThat(TABLE.decide(Situation.of(SessionState.PAUSED), SessionEvent.IDLE))
-                .isEqualTo(EventEffect.IGNORE);
+                .isEqualTo(EventEffect.SUSPEND);
     }
 
     @Test
@@ -229,6 +230,7 @@ final class LifecycleTableTest {
                         Command.CHECKPOINT,
                         Command.FORK,
                         Command.ROLLBACK,
+                        Command.SUSPEND,
                         Command.RESTORE,
                         Command.DESTROY);
         assertThat(TABLE.allowed(Situation.of(SessionState.DESTROYED)))
