@@ -2,6 +2,7 @@ package dev.space.nodeapi;
 
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
@@ -49,7 +50,7 @@ public final class NodeChannels implements AutoCloseable {
     private synchronized ManagedChannel managed(String address) {
         ManagedChannel known = channels.get(address);
         if (known != null) {
-            return known;
+            return trying(known);
         }
         if (channels.size() >= CHANNELS_MAX) {
             Map.Entry<String, ManagedChannel> eldest = channels.entrySet().iterator().next();
@@ -66,6 +67,18 @@ public final class NodeChannels implements AutoCloseable {
                         .build();
         channels.put(address, made);
         return made;
+    }
+
+    /**
+     * A node that was away is called again by whoever needs it. Left to itself the channel waits
+     * ever longer between its tries, up to minutes, and refuses every call although the node is
+     * back.
+     */
+    static ManagedChannel trying(ManagedChannel channel) {
+        if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+            channel.resetConnectBackoff();
+        }
+        return channel;
     }
 
     @Override
