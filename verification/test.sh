@@ -141,7 +141,7 @@ sum_of() {
 rust_binaries() {
     local binary
     bash -euo pipefail -c 'source api/cli/launcher/prepare.sh; build_rust' || return 1
-    for binary in guest/daemon:space-daemon node-worker/jail:space-jail; do
+    for binary in guest/daemon:space-daemon node-worker/{jail:space-jail,reader:space-reader}; do
         install -D -m 0755 ".space/bin/${binary##*:}" \
             "${binary%%:*}/target/x86_64-unknown-linux-musl/release/${binary##*:}" || return 1
     done
@@ -219,6 +219,7 @@ gate launcher verification/launcher-test.sh
 compose_gate
 rust_tests guest/daemon
 rust_tests node-worker/jail
+rust_tests node-worker/reader
 $fast || gate rust-binaries rust_binaries
 java_tests
 $fast || life

@@ -156,7 +156,7 @@ rust_target() {
 build_rust() {
     local target crate binary
     target=$(rust_target)
-    for crate in guest/daemon node-worker/jail; do
+    for crate in guest/daemon node-worker/jail node-worker/reader; do
         (
             cd "$SPACE_HOME/$crate" || exit
             [[ $target == *musl ]] || export RUSTFLAGS='-C target-feature=+crt-static'
@@ -164,7 +164,7 @@ build_rust() {
         )
     done
     mkdir -p "$SPACE_HOME/.space/bin"
-    for binary in guest/daemon:space-daemon node-worker/jail:space-jail; do
+    for binary in guest/daemon:space-daemon node-worker/{jail:space-jail,reader:space-reader}; do
         install -m 0755 "$SPACE_HOME/${binary%%:*}/target/$target/release/${binary##*:}" "$SPACE_HOME/.space/bin/"
     done
 }
@@ -331,7 +331,7 @@ could_not_prepare() {
 build_lane() {
     local rust=
     if wants release; then
-        step rust "building space-daemon and space-jail (cargo)" build_rust & rust=$!
+        step rust "building space-daemon, space-jail and space-reader (cargo)" build_rust & rust=$!
         step java "building the Java modules (Maven)" build_java
     fi
     if wants postgres; then
