@@ -1,6 +1,7 @@
 package dev.space.cli;
 
 import dev.space.cli.command.BenchCommand;
+import dev.space.cli.command.ChangesCommand;
 import dev.space.cli.command.CreateCommand;
 import dev.space.cli.command.DestroyCommand;
 import dev.space.cli.command.DoctorCommand;
@@ -14,6 +15,7 @@ import dev.space.cli.command.LogsCommand;
 import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
 import dev.space.cli.command.SnapshotCommand;
+import dev.space.cli.command.SnapshotFilesCommand;
 import dev.space.cli.command.SnapshotsCommand;
 import dev.space.cli.command.StatusCommand;
 import dev.space.cli.command.SuperviseCommand;
@@ -47,6 +49,8 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
             SnapshotCommand.class,
+            SnapshotFilesCommand.class,
+            ChangesCommand.class,
             ForkCommand.class,
             RollbackCommand.class,
             DestroyCommand.class,

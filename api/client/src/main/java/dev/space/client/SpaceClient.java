@@ -87,6 +87,50 @@ public final class SpaceClient implements AutoCloseable {
         return get("/v1/sessions/" + encode(id) + "/snapshots");
     }
 
+    /** One page of what changed; its {@code cursor} says whether there is another. */
+    public JsonNode changes(String id, ChangesQuery query) {
+        StringBuilder path = new StringBuilder("/v1/sessions/" + encode(id) + "/changes?hash=");
+        path.append(query.hash());
+        if (query.from() != null) {
+            path.append("&from=").append(encode(query.from()));
+        }
+        if (query.to() != null) {
+            path.append("&to=").append(encode(query.to()));
+        }
+        if (query.cursor() != null) {
+            // It is encoded already: a path as the API shows it.
+            path.append("&after=").append(query.cursor());
+        }
+        return get(path.toString());
+    }
+
+    /** What a file of a snapshot is. */
+    public JsonNode snapshotFile(String id, String snapshot, String path) {
+        return get(snapshotFiles(id, snapshot) + "/stat?path=" + encode(path));
+    }
+
+    /**
+     * One page of what a directory of a snapshot holds.
+     *
+     * @param after last path of the page before, as the API showed it
+     */
+    public JsonNode snapshotFiles(String id, String snapshot, String path, @Nullable String after) {
+        return get(
+                snapshotFiles(id, snapshot)
+                        + "/list?path="
+                        + encode(path)
+                        + (after == null ? "" : "&after=" + after));
+    }
+
+    /** The bytes of a file of a snapshot. */
+    public InputStream snapshotContent(String id, String snapshot, String path) {
+        return stream(snapshotFiles(id, snapshot) + "?path=" + encode(path));
+    }
+
+    private static String snapshotFiles(String id, String snapshot) {
+        return "/v1/sessions/" + encode(id) + "/snapshots/" + encode(snapshot) + "/files";
+    }
+
     /** All sessions that are not destroyed, page by page. */
     public List<Session> sessions() {
         return sessionsAsJson().stream().map(item -> read(item, Session.class)).toList();
@@ -188,6 +232,11 @@ public final class SpaceClient implements AutoCloseable {
                         + offset
                         + "&follow="
                         + follow;
+        return stream(path);
+    }
+
+    /** An answer of any length, without a time-out of its own. */
+    private InputStream stream(String path) {
         HttpRequest.Builder builder =
                 HttpRequest.newBuilder(URI.create(base + path))
                         .header("Authorization", "Bearer " + key)

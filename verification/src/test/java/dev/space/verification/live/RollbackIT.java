@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -62,6 +66,70 @@ final class RollbackIT extends OnOnePlatform {
         assertThat(count(session, counter)).isGreaterThan(then + 39);
         assertThat(rest.session(session).path("epoch").asLong()).isEqualTo(3);
         rest.destroy(session);
+    }
+
+    @Test
+    void filesOfThenAndWhatChangedAreToldWithoutASandboxOfTheirOwn() throws Exception {
+        String session = rest.created();
+        rest.shell(session, "mkdir work && echo one >work/kept && echo two >work/gone && sync");
+        rest.command(session, "checkpoint").demand();
+        String then = newest(session, "FULL").path("id").asText();
+        // Without a sync: a change that the guest still has in memory counts as well.
+        rest.shell(session, "echo ONE >work/kept; rm work/gone; echo three >'work/new file'");
+
+        String home = rest.shell(session, "pwd").strip();
+        assertThat(changes(session, "?from=" + then + "&hash=true", home + "/work/"))
+                .containsExactly(
+                        "deleted " + home + "/work/gone",
+                        "modified " + home + "/work/kept content,time " + sha256("ONE\n"),
+                        "added " + home + "/work/new%20file " + sha256("three\n"));
+        assertThat(changes(session, "", home + "/work")) // since the template
+                .containsExactly(
+                        "added " + home + "/work",
+                        "added " + home + "/work/kept",
+                        "added " + home + "/work/new%20file");
+
+        String files = "/v1/sessions/" + session + "/snapshots/" + then + "/files";
+        assertThat(rest.insist("GET", files + "?path=" + home + "/work/gone", null).text())
+                .isEqualTo("two\n");
+        assertThat(rest.list(files + "/list?path=" + home + "/work"))
+                .extracting(f -> f.path("name").asText())
+                .containsExactly("gone", "kept");
+        assertThat(rest.get(files + "/stat?path=" + home + "/work").path("owner").asText())
+                .isEqualTo(rest.shell(session, "id -un").strip());
+        assertThat(rest.insist("GET", files + "?path=/nothing", null).status()).isEqualTo(404);
+
+        rest.command(session, "pause").demand();
+        assertThat(changes(session, "?from=" + then, home + "/work/")).hasSize(3);
+        rest.destroy(session);
+    }
+
+    /** One line for each change beneath the directory, in the order of the answer. */
+    private List<String> changes(String session, String query, String beneath) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (JsonNode change : rest.list("/v1/sessions/" + session + "/changes" + query)) {
+            String path = change.path("file").path("path").asText();
+            if (path.startsWith(beneath)) {
+                List<String> what = new ArrayList<>();
+                change.path("what").forEach(one -> what.add(one.asText()));
+                String line =
+                        String.join(
+                                " ",
+                                change.path("change").asText(),
+                                path,
+                                String.join(",", what),
+                                change.path("sha256").asText(""));
+                lines.add(line.strip().replaceAll(" +", " "));
+            }
+        }
+        return lines;
+    }
+
+    private static String sha256(String text) throws Exception {
+        return HexFormat.of()
+                .formatHex(
+                        MessageDigest.getInstance("SHA-256")
+                                .digest(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     @Test

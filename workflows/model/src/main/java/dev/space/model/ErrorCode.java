@@ -41,6 +41,7 @@ public enum ErrorCode {
     STALE_FENCE(409, Retry.NO, "A newer operation overtook this call."),
     ENGINE_FAILED(500, Retry.LATER, "The virtual machine could not be started or stopped."),
     SNAPSHOT_NOT_FOUND(404, Retry.NO, "There is no such snapshot."),
+    DISK_UNREADABLE(409, Retry.NO, "The disk's file system cannot be read."),
     SNAPSHOT_IN_USE(409, Retry.NO, "The session or an operation stands on the snapshot."),
     SNAPSHOT_INCOMPATIBLE(409, Retry.NO, "The snapshot needs an engine bundle that is gone."),
     SNAPSHOT_CORRUPT(409, Retry.NO, "The snapshot is damaged and is not used; take another."),

@@ -295,6 +295,7 @@ final class Services {
                         .set("space.node.data-dir", platform.node())
                         .set("space.node.state-dir", state)
                         .set("space.node.cache-dir", platform.cache())
+                        .set("space.node.reader", platform.release().resolve("bin/space-reader"))
                         .set("space.node.manager-socket", layout.managerSocket())
                         .set("space.node.token-file", layout.secrets().nodeToken("node", user))
                         .set("space.control.url", "127.0.0.1:" + ports.of("control"))

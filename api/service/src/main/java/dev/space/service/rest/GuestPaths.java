@@ -28,6 +28,13 @@ final class GuestPaths {
         return checked(decode(raw));
     }
 
+    /** Another query parameter with a path; empty when it is not there. */
+    static ByteString optional(UriInfo uri, String name) {
+        String query = uri.getRequestUri().getRawQuery();
+        String raw = query == null ? null : parameter(query, name);
+        return raw == null ? ByteString.EMPTY : checked(decode(raw));
+    }
+
     /** A path from a JSON body. */
     static ByteString of(@Nullable String text) {
         if (text == null || text.isEmpty()) {

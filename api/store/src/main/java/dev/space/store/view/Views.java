@@ -87,6 +87,11 @@ public final class Views {
                     .page(Page.ofSize(limit))
                     .list();
         }
+
+        public Optional<SnapshotEntity> listed(String session, String snapshot) {
+            return find("id = ?1 and sessionId = ?2 and state = 'LISTED'", snapshot, session)
+                    .firstResultOptional();
+        }
     }
 
     /** Events. */

@@ -1,9 +1,12 @@
 package dev.space.node.app;
 
+import dev.space.node.api.BrowseService;
 import dev.space.node.api.DataPlaneService;
 import dev.space.node.api.LifecycleService;
 import dev.space.node.api.NodeActivitiesImpl;
 import dev.space.node.api.TokenInterceptor;
+import dev.space.node.browse.DiskReader;
+import dev.space.node.browse.Disks;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
 import dev.space.node.engine.fake.FakeMachine;
@@ -44,6 +47,7 @@ public final class NodeProcess implements AutoCloseable {
 
     private final Wiring wiring;
     private final Outbox outbox;
+    private final SnapshotStore snapshots;
     private final SandboxManager manager;
     private final Server api;
     private final HealthServer health;
@@ -73,12 +77,13 @@ public final class NodeProcess implements AutoCloseable {
         wiring = Wiring.of(node, memory, machine);
         ControlPlane control =
                 config.control().url().map(url -> new GrpcControlPlane(url, token)).orElse(null);
+        snapshots = new SnapshotStore(wiring.volume());
         manager =
                 new SandboxManager(
                         new NodeParts(
                                 wiring.engine(),
                                 wiring.volume(),
-                                new SnapshotStore(wiring.volume()),
+                                snapshots,
                                 wiring.liveFiles(),
                                 wiring.templates(),
                                 Wiring.objects(config, control),
@@ -163,6 +168,10 @@ public final class NodeProcess implements AutoCloseable {
                                 memory,
                                 lease))
                 .addService(new DataPlaneService(manager, new Audit(outbox)))
+                .addService(
+                        new BrowseService(
+                                new Disks(manager, snapshots, wiring.templates(), wiring.volume()),
+                                node.reader().map(DiskReader::new).orElse(null)))
                 .build()
                 .start();
     }

@@ -123,6 +123,9 @@ public interface NodeConfig {
         @WithDefault("64")
         long outboxMib();
 
+        /** Program that reads files on disks of snapshots; without it they cannot be browsed. */
+        Optional<Path> reader();
+
         /** Snapshots that the node takes and removes by itself. */
         Rolling rolling();
 

@@ -172,6 +172,7 @@ final class FakeVm implements Vm {
                 "freezeFileSystem",
                 () -> {
                     requireAlive();
+                    write(files.disk(), guest.files());
                     return true;
                 });
     }
