@@ -132,7 +132,7 @@ final class CliIT {
     @Test
     void interruptedRunDestroysItsSession() throws Exception {
         Process process =
-                started(p().command(run("--", "sh", "-c", "echo begun; sleep 600")), new byte[0]);
+                started(interruptible(run("--", "sh", "-c", "echo begun; sleep 600")), new byte[0]);
         Await.until(
                 "the command's first output",
                 MAX,
@@ -149,7 +149,7 @@ final class CliIT {
         String id = p().rest().created();
         Process process =
                 started(
-                        p().command("exec", id, "--", "sh", "-c", "echo begun; sleep 600"),
+                        interruptible("exec", id, "--", "sh", "-c", "echo begun; sleep 600"),
                         new byte[0]);
         Await.until(
                 "the command's first output",
@@ -162,6 +162,13 @@ final class CliIT {
                 .isNotEmpty()
                 .noneMatch(one -> one.path("state").asText().equals("RUNNING"));
         p().rest().destroy(id);
+    }
+
+    /** Tests that a shell runs in the background ignore the signal, and so would their children. */
+    private ProcessBuilder interruptible(String... arguments) {
+        ProcessBuilder command = p().command(arguments);
+        command.command().addAll(0, List.of("env", "--default-signal=INT"));
+        return command;
     }
 
     private static void interrupt(Process process) throws Exception {
