@@ -28,6 +28,7 @@ import dev.space.node.volumes.Volume;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -163,7 +164,7 @@ final class TransferTest {
         assertThat(end.isDone()).isFalse();
         fenced.countDown();
         end.get(10, TimeUnit.SECONDS);
-        assertThat(upload).isCompletedExceptionally();
+        assertThat(upload).failsWithin(Duration.ofSeconds(10));
         assertThat(upload.exceptionNow()).hasMessageContaining("lower");
         refused(ErrorCode.STALE_FENCE, () -> upload(100_002, null));
         store.onFile = () -> {};
@@ -206,7 +207,7 @@ final class TransferTest {
         Await.until("the release is there", () -> other.manager().isOvertaken(ref(3, 2, 3, 1)));
         released.countDown();
         release.get(10, TimeUnit.SECONDS);
-        assertThat(download).isCompletedExceptionally();
+        assertThat(download).failsWithin(Duration.ofSeconds(10));
         assertThat(Volume.children(other.directory().resolve("main/sessions"))).isEmpty();
         nothingHalfMade(other);
         refused(ErrorCode.STALE_FENCE, () -> download(other, ref(3, 2, 3, 2), stored));
