@@ -31,6 +31,8 @@ pub struct Args {
     pub worker_gid: u32,
     /// Size of the guest's memory file, for the limit on file sizes.
     pub memory_bytes: u64,
+    /// Whether the VMM may use the machine's /dev/kvm.
+    pub kvm: bool,
     /// Name of the VM, for the record.
     pub label: String,
     /// Arguments of the VMM, its own name first.
@@ -42,6 +44,7 @@ struct Raw {
     paths: Vec<(String, PathBuf)>,
     numbers: Vec<(String, u64)>,
     cgroups: Vec<PathBuf>,
+    kvm: Option<bool>,
     label: Option<String>,
 }
 
@@ -76,6 +79,13 @@ impl Raw {
                     .and_then(|v| v.parse().ok())
                     .ok_or_else(|| usage(&format!("{name} must be a number")))?;
                 self.numbers.push((name.to_owned(), number));
+            }
+            "--accelerator" => {
+                self.kvm = match value.to_str() {
+                    Some("kvm") => Some(true),
+                    Some("tcg") => Some(false),
+                    _ => return Err(usage("--accelerator must be kvm or tcg")),
+                }
             }
             "--label" => {
                 let label = value
@@ -120,6 +130,7 @@ impl Raw {
             worker_uid: self.id("--worker-uid")?,
             worker_gid: self.id("--worker-gid")?,
             memory_bytes: self.number("--memory-bytes")?,
+            kvm: self.kvm.ok_or_else(|| usage("--accelerator is missing"))?,
             label: self
                 .label
                 .clone()
@@ -180,7 +191,7 @@ mod tests {
 
     const GOOD: &str = "--bundle /b --base /d --live v/live --record /r --log /l --netns /n \
          --cgroup /c1 --cgroup /c2 --slot-id 61000 --worker-uid 900 --worker-gid 901 \
-         --memory-bytes 1024 --label ses_a -- -M microvm";
+         --memory-bytes 1024 --accelerator tcg --label ses_a -- -M microvm";
 
     fn parse_words(words: &str) -> Result<Args> {
         parse(words.split_whitespace().map(OsString::from))
@@ -191,6 +202,9 @@ mod tests {
         let args = parse_words(GOOD).unwrap();
         assert_eq!(args.cgroups.len(), 2);
         assert_eq!(args.slot_id, 61000);
+        assert!(!args.kvm);
+        let kvm = GOOD.replace("--accelerator tcg", "--accelerator kvm");
+        assert!(parse_words(&kvm).unwrap().kvm);
         assert_eq!(
             args.command,
             [c"-M".into(), c"microvm".into()] as [CString; 2]
@@ -211,6 +225,8 @@ mod tests {
             ("--slot-id 61000", "--slot-id 4294967295"),
             ("--slot-id 61000", "--slot-id x"),
             ("--worker-uid 900", "--worker-uid 0"),
+            ("--accelerator tcg", ""),
+            ("--accelerator tcg", "--accelerator auto"),
             ("--label ses_a", "--label"),
             ("--label ses_a", ""),
             ("-- -M microvm", ""),

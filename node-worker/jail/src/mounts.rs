@@ -1,4 +1,4 @@
-//! The jail's file system: the bundle read-only, the VM's files one by one in /vm, five devices.
+//! The jail's file system: the bundle read-only, the VM's files one by one in /vm, few devices.
 
 use crate::args::Args;
 use crate::error::{Failure, Result};
@@ -17,6 +17,7 @@ const DEVICES: [(&CStr, u32, u32); 3] = [
 ];
 
 const TUN: (u32, u32) = (10, 200);
+const KVM: (u32, u32) = (10, 232);
 
 /// What happens here stays here.
 pub fn make_private() -> Result<()> {
@@ -41,7 +42,7 @@ pub fn build_root(args: &Args, files: Vec<(&CStr, OwnedFd)>) -> Result<()> {
         .map_err(Failure::system("binding the bundle"))?;
     std::env::set_current_dir(&args.bundle).map_err(Failure::system("chdir to the bundle"))?;
     fill_vm(files)?;
-    fill_dev(args.slot_id)?;
+    fill_dev(args)?;
     let read_only =
         libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
     sys::mount(None, c".", None, read_only, None).map_err(Failure::system("the root read-only"))
@@ -67,7 +68,7 @@ fn fill_vm(files: Vec<(&CStr, OwnedFd)>) -> Result<()> {
     read_only(c"vm", flags)
 }
 
-fn fill_dev(slot_gid: u32) -> Result<()> {
+fn fill_dev(args: &Args) -> Result<()> {
     let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
     sys::mount(
         Some(c"dev"),
@@ -81,10 +82,19 @@ fn fill_dev(slot_gid: u32) -> Result<()> {
         node(path, 0o666, major, minor)?;
     }
     std::fs::create_dir("dev/net").map_err(Failure::system("mkdir /dev/net"))?;
-    node(c"dev/net/tun", 0o660, TUN.0, TUN.1)?;
-    std::os::unix::fs::chown("dev/net/tun", Some(0), Some(slot_gid))
-        .map_err(Failure::system("chown of /dev/net/tun"))?;
+    slot_node(c"dev/net/tun", TUN, args.slot_id)?;
+    if args.kvm {
+        slot_node(c"dev/kvm", KVM, args.slot_id)?;
+    }
     read_only(c"dev", flags)
+}
+
+/// A device of this slot's VMM alone, whatever the machine's own node says.
+fn slot_node(path: &CStr, (major, minor): (u32, u32), slot_gid: u32) -> Result<()> {
+    node(path, 0o660, major, minor)?;
+    let owned = std::path::Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+    std::os::unix::fs::chown(owned, Some(0), Some(slot_gid))
+        .map_err(Failure::system("chown of a device"))
 }
 
 fn node(path: &CStr, mode: u32, major: u32, minor: u32) -> Result<()> {

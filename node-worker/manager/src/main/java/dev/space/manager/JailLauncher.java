@@ -53,6 +53,7 @@ final class JailLauncher {
         option(command, "--worker-uid", worker.uid());
         option(command, "--worker-gid", worker.gid());
         option(command, "--memory-bytes", (long) r.memoryMiB() << 20);
+        option(command, "--accelerator", config.accelerator());
         option(command, "--label", r.directory().name());
         command.add("--");
         command.addAll(r.arguments());

@@ -15,6 +15,7 @@ import java.util.List;
 public final class Main {
 
     private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
+    private static final Path KVM = Path.of("/dev/kvm");
     private static final Path NAMESPACES = Path.of("/run/netns");
 
     private Main() {}
@@ -56,6 +57,12 @@ public final class Main {
                 config.exitsDir(), PosixFilePermissions.fromString("rwx------"));
         if (!Files.isExecutable(config.jail())) {
             throw new IOException(config.jail() + " is not there; build node-worker/jail first");
+        }
+        if (config.accelerator().equals("kvm") && !Files.isWritable(KVM)) {
+            throw new IOException(
+                    "space.node.accelerator is kvm, but "
+                            + KVM
+                            + " cannot be opened; load kvm_intel or kvm_amd, or set it to tcg");
         }
         Worker worker = Worker.find(config.workerUser(), config.exitsDir());
         Cgroups cgroups = Cgroups.detect(CGROUPS, config.instance());

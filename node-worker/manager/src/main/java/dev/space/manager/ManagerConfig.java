@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param socket where requests come in
  * @param exitsDir exit records of VMMs
  * @param jail the space-jail binary
+ * @param accelerator tcg, or kvm: then VMMs get the machine's /dev/kvm
  * @param workerUser name or number of the one user that may ask
  */
 public record ManagerConfig(
@@ -34,6 +35,7 @@ public record ManagerConfig(
         Path socket,
         Path exitsDir,
         Path jail,
+        String accelerator,
         String workerUser) {
 
     private static final Pattern INSTANCE = Pattern.compile("[a-z0-9]{1,16}");
@@ -48,12 +50,16 @@ public record ManagerConfig(
                             "space.node.manager-socket",
                             "space.manager.exits-dir",
                             "space.manager.jail",
+                            "space.node.accelerator",
                             "space.manager.worker-user"));
 
     public ManagerConfig {
         if (!INSTANCE.matcher(instance).matches()) {
             throw new IllegalArgumentException(
                     "space.manager.instance must match " + INSTANCE.pattern());
+        }
+        if (!accelerator.matches("tcg|kvm")) {
+            throw new IllegalArgumentException("space.node.accelerator must be tcg or kvm");
         }
         range(slots, 1, PrivilegedLimits.SLOTS_MAX, "space.node.slots");
         range(slotUidBase, 10_000, 2_000_000_000, "space.node.slot-uid-base");
@@ -79,6 +85,7 @@ public record ManagerConfig(
                 path(p, "space.node.manager-socket"),
                 path(p, "space.manager.exits-dir"),
                 path(p, "space.manager.jail"),
+                text(p, "space.node.accelerator"),
                 text(p, "space.manager.worker-user"));
     }
 

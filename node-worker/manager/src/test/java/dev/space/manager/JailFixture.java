@@ -27,6 +27,7 @@ final class JailFixture {
     static final int WORKER = 64_990;
     static final int UID_BASE = 64_100;
     static final int SLOTS = 4;
+    private static final String ACCELERATOR = "space.node.accelerator=";
 
     private static final String FILE_BACKED = "memory-backend-file,mem-path=/vm/ram,share=on";
 
@@ -74,6 +75,7 @@ final class JailFixture {
                         "space.node.manager-socket=" + socket(),
                         "space.manager.exits-dir=" + base.resolve("exits"),
                         "space.manager.jail=" + jail,
+                        ACCELERATOR + "tcg",
                         "space.manager.worker-user=" + WORKER));
         manager = startManager();
         client = startClient();
@@ -104,6 +106,14 @@ final class JailFixture {
     void restartManager() throws Exception {
         manager.destroyForcibly().waitFor();
         manager = startManager();
+    }
+
+    /** Whether VMMs started from now on get the machine's device. */
+    void accelerator(String name) throws Exception {
+        Path config = base.resolve("manager.properties");
+        String text = Files.readString(config);
+        Files.writeString(config, text.replaceAll(ACCELERATOR + "\\w+", ACCELERATOR + name));
+        restartManager();
     }
 
     private Process startManager() throws Exception {

@@ -114,6 +114,34 @@ class JailIT {
     }
 
     @Test
+    void theKvmDeviceIsTheSlotsAloneAndOnlyWhereItWasAskedFor() throws Exception {
+        Path kvm = Path.of("/dev/kvm");
+        if (!Files.exists(kvm)) {
+            System.out.println("JailIT: no /dev/kvm in the jail here: the machine has none");
+        }
+        assumeTrue(Files.exists(kvm), "needs /dev/kvm");
+        String ofMachine = JailFixture.run(Duration.ofSeconds(10), "stat", "-c%a %g", "/dev/kvm");
+        fixture.accelerator("kvm");
+        try {
+            boot(1, 31, "ses_kvm");
+            Path dev = Path.of("/proc/" + runningPid() + "/root/dev");
+            assertThat(names(dev)).containsExactly("kvm", "net", "null", "urandom", "zero");
+            Path inJail = dev.resolve("kvm");
+            assertThat(Files.getAttribute(inJail, "unix:uid")).isEqualTo(0);
+            assertThat(Files.getAttribute(inJail, "unix:gid")).isEqualTo(JailFixture.UID_BASE + 1);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(inJail)))
+                    .isEqualTo("rw-rw----");
+            assertThat(Files.getAttribute(inJail, "unix:rdev"))
+                    .isEqualTo(Files.getAttribute(kvm, "unix:rdev"));
+            assertThat(JailFixture.run(Duration.ofSeconds(10), "stat", "-c%a %g", "/dev/kvm"))
+                    .isEqualTo(ofMachine);
+        } finally {
+            assertThat(fixture.ask("kill", 1)).isEqualTo("done");
+            fixture.accelerator("tcg");
+        }
+    }
+
+    @Test
     void aKilledManagerHarmsNoVmmAndTheNextOneAdoptsIt() throws Exception {
         Path live = boot(2, 5, "ses_adopt");
         int pid = runningPid();

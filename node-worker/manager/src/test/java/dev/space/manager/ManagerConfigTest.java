@@ -26,6 +26,7 @@ class ManagerConfigTest {
             space.node.manager-socket=/run/space/x/manager/manager.sock
             space.manager.exits-dir=/data/manager/exits
             space.manager.jail=/opt/space-jail
+            space.node.accelerator=tcg
             space.manager.worker-user=space-node
             """;
 
@@ -64,6 +65,7 @@ class ManagerConfigTest {
                         "space.node.slot-uid-base=0",
                         "space.node.data-dir=relative",
                         "space.node.data-dir=/a/../b",
+                        "space.node.accelerator=auto",
                         "space.node.nonsense=1")) {
             assertThatThrownBy(() -> load(GOOD + bad + "\n"))
                     .as(bad)

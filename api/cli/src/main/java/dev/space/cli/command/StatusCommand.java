@@ -97,14 +97,15 @@ public final class StatusCommand implements Callable<Integer> {
         try (SpaceClient client = ApiAccess.open(platform);
                 SpaceClient sessions = ApiAccess.widest(platform)) {
             System.out.printf(
-                    "%n%-14s %-6s %-7s %-12s %-16s %s%n",
-                    "NODE", "ALIVE", "ENGINE", "SLOTS FREE", "MEMORY FREE", "DISK FREE");
+                    "%n%-14s %-6s %-7s %-6s %-12s %-16s %s%n",
+                    "NODE", "ALIVE", "ENGINE", "ACCEL", "SLOTS FREE", "MEMORY FREE", "DISK FREE");
             for (JsonNode node : client.get("/v1/nodes").path("nodes")) {
                 System.out.printf(
-                        "%-14s %-6s %-7s %-12s %-16s %s%n",
+                        "%-14s %-6s %-7s %-6s %-12s %-16s %s%n",
                         node.path("id").asText(),
                         node.path("alive").asText(),
                         node.path("engine").asText(),
+                        node.path("accelerator").asText(),
                         node.path("slotsFree").asInt() + " of " + node.path("slots").asInt(),
                         mib(node.path("memoryFreeBytes")),
                         mib(node.path("diskFreeBytes")));

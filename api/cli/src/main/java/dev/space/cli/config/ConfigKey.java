@@ -65,6 +65,11 @@ public enum ConfigKey {
             "File with the secret key of an outside S3 server, readable by root."),
     NODE_ID("space.node.id", Type.NODE_ID, "local", "Name of this node; never changed later."),
     NODE_ENGINE("space.node.engine", Type.ENGINE, "qemu", "qemu, or fake: no VM, for load tests."),
+    NODE_ACCELERATOR(
+            "space.node.accelerator",
+            Type.ACCELERATOR,
+            "auto",
+            "kvm, tcg (emulation), or auto: kvm where a guest really boots under it."),
     NODE_PREPARE(
             "space.node.prepare",
             Type.TEXT,
@@ -148,7 +153,8 @@ public enum ConfigKey {
                         + "(, ?[1-9][0-9]{0,5}[smhd]:[1-9][0-9]{0,5}[smhd]){0,15}",
                 "tiers like 1m:1h,10m:1d"),
         NODE_ID("[a-z0-9-]{1,40}", "lower-case letters, digits and hyphens"),
-        ENGINE("qemu|fake", "qemu or fake");
+        ENGINE("qemu|fake", "qemu or fake"),
+        ACCELERATOR("auto|tcg|kvm", "auto, tcg or kvm");
 
         private final Pattern form;
         private final int max;

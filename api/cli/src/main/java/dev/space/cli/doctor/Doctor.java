@@ -3,6 +3,7 @@ package dev.space.cli.doctor;
 import dev.space.cli.config.ConfigException;
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
+import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Command;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -51,7 +52,7 @@ public final class Doctor {
                 new Check("jdk", Doctor::jdk),
                 new Check("packages", Doctor::packages),
                 new Check("qemu", Doctor::qemu),
-                new Check("accelerator", () -> new AcceleratorProbe(platform).look()),
+                new Check("accelerator", this::accelerator),
                 new Check("btrfs", Doctor::btrfs),
                 new Check("loop", Doctor::loop),
                 new Check("tun", Doctor::tun),
@@ -127,6 +128,29 @@ public final class Doctor {
                 : Finding.fault(
                         version + " is older than " + QEMU_MIN,
                         "apt-get install -t bookworm-backports qemu-system-x86 qemu-utils");
+    }
+
+    /** Tries anew; what it sees is what the next `up` goes by. */
+    private Finding accelerator() {
+        Accelerator.Answer kvm = new Accelerator(platform).tryNow();
+        String configured;
+        try {
+            configured = SpaceConfig.load(platform.config()).text(ConfigKey.NODE_ACCELERATOR);
+        } catch (ConfigException e) {
+            configured = ConfigKey.NODE_ACCELERATOR.fallback(); // told by its own check
+        }
+        String setting = ConfigKey.NODE_ACCELERATOR.key() + " is " + configured;
+        if (kvm.usable()) {
+            return Finding.ok("kvm: " + kvm.why() + "; " + setting);
+        }
+        return configured.equals(Accelerator.KVM)
+                ? Finding.fault(kvm.why() + "; " + setting, "set it to auto or tcg")
+                : Finding.note(
+                        kvm.why()
+                                + ": guests run by emulation (tcg), correct but several times"
+                                + " slower; "
+                                + setting,
+                        "use a machine with (nested) virtualisation");
     }
 
     private static Finding btrfs() {

@@ -2,6 +2,7 @@ package dev.space.cli.supervisor;
 
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
+import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Owned;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -100,6 +101,14 @@ record Layout(
 
     String startSnapshots() {
         return StartSnapshots.of(platform, config);
+    }
+
+    /** Fails where the one that was asked for runs no guest. */
+    Accelerator.Choice accelerator() {
+        if (config.text(ConfigKey.NODE_ENGINE).equals("fake")) {
+            return new Accelerator.Choice(Accelerator.TCG, "the fake engine needs none");
+        }
+        return new Accelerator(platform).choose(config.text(ConfigKey.NODE_ACCELERATOR));
     }
 
     PostgresCluster cluster() {

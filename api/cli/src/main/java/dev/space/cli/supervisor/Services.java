@@ -41,9 +41,14 @@ final class Services {
     private final Platform platform;
     private final Ports ports;
     private final Path jdk;
+    private final String accelerator;
     private final HttpClient http = HttpClient.newHttpClient();
 
-    Services(Layout layout, Path jdk) {
+    /**
+     * @param accelerator what the node's guests run by
+     */
+    Services(Layout layout, Path jdk, String accelerator) {
+        this.accelerator = accelerator;
         this.layout = layout;
         this.platform = layout.platform();
         this.ports = layout.ports();
@@ -252,6 +257,7 @@ final class Services {
                         .set("space.manager.instance", platform.instance())
                         .set("space.manager.exits-dir", directory.resolve("exits"))
                         .set("space.manager.jail", platform.release().resolve("bin/space-jail"))
+                        .set("space.node.accelerator", accelerator)
                         .set("space.manager.worker-user", layout.node().name())
                         .write(platform.run().resolve("node-manager.properties"), layout.root());
         return new Service(
@@ -281,6 +287,7 @@ final class Services {
                 layout.objectStore(settings, "node", user)
                         .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
                         .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
+                        .set("space.node.accelerator", accelerator)
                         .set("space.node.prepare", layout.startSnapshots())
                         .set("space.node.slots", slots)
                         .set(

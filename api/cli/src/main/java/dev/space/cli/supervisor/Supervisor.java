@@ -3,6 +3,7 @@ package dev.space.cli.supervisor;
 import dev.space.cli.config.ConfigException;
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
+import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Command;
 import dev.space.cli.platform.NodeVolume;
 import dev.space.cli.platform.Owned;
@@ -154,7 +155,9 @@ public final class Supervisor {
         }
         Path jdk = ReadableJdk.of(platform, made.control());
         Launcher launcher = new Launcher(platform);
-        for (Service service : new Services(made, jdk).all()) {
+        Accelerator.Choice accelerator = made.accelerator();
+        state.progress("accelerator: " + accelerator.name() + ", " + accelerator.why());
+        for (Service service : new Services(made, jdk, accelerator.name()).all()) {
             Watch watch = new Watch(platform, service, launcher, state, watches);
             watch.announce();
             watches.put(service.name(), watch);

@@ -5,6 +5,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
 import java.time.Instant;
+import org.hibernate.annotations.Formula;
 import org.hibernate.annotations.Immutable;
 
 /** A host that runs sandboxes. */
@@ -18,6 +19,10 @@ public class NodeEntity {
     public String apiAddress;
 
     public String engine;
+
+    /** Of the node's engine, as it registered: tcg, kvm or none. */
+    @Formula("coalesce(jsonb_extract_path_text(engines, '0', 'accelerator'), 'none')")
+    public String accelerator;
 
     public String version;
 

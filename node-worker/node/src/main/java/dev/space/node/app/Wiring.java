@@ -8,6 +8,7 @@ import dev.space.node.config.NodeConfig;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
+import dev.space.node.engine.qemu.Accelerator;
 import dev.space.node.engine.qemu.Bundles;
 import dev.space.node.engine.qemu.ManagerLauncher;
 import dev.space.node.engine.qemu.QemuEngine;
@@ -111,6 +112,7 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         new ManagerLauncher(
                                 new PrivilegedClient(socket, PrivilegedClient.TIMEOUT_DEFAULT)),
                         new Bundles(node.cacheDir()),
+                        Accelerator.of(node.accelerator()),
                         node.slots());
         TemplateSource templates =
                 new CacheTemplates(

@@ -96,6 +96,10 @@ public interface NodeConfig {
         @WithDefault("qemu")
         String engine();
 
+        /** Who executes the guests' instructions: tcg (emulation) or kvm. */
+        @WithDefault("tcg")
+        String accelerator();
+
         /** Start snapshots that are made before the node is ready, each as template:size. */
         @WithDefault("default:small")
         List<String> prepare();

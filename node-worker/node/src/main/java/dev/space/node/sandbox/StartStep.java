@@ -235,10 +235,9 @@ final class StartStep {
             return new Plan(
                     source(directory, true), manifest.bundle(), manifest.token(), false, template);
         }
+        String own = parts.engine().bundle(template.bundle());
         String bundle =
-                parts.engine().hasBundle(template.bundle())
-                        ? template.bundle()
-                        : parts.engine().info().bundleDigest();
+                parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
         return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template);
     }
 

@@ -85,7 +85,10 @@ public final class CacheTemplates implements TemplateSource {
         }
         try {
             StartMeta meta = Json.MAPPER.readValue(Files.readAllBytes(file), StartMeta.class);
-            return Optional.of(new StartFiles(directory, meta.bundle(), meta.token()));
+            // What cannot be loaded stays until its place is needed: the accelerator may return.
+            return maker.loads(meta)
+                    ? Optional.of(new StartFiles(directory, meta.bundle(), meta.token()))
+                    : Optional.empty();
         } catch (IOException e) {
             LOG.warn("{} cannot be read and is made again", directory, e);
             volume.discard(directory);

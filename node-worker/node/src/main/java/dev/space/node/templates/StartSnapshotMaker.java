@@ -69,6 +69,11 @@ public final class StartSnapshotMaker {
         this.memory = memory;
     }
 
+    /** False where another engine, bundle, accelerator or CPU made it. */
+    boolean loads(StartMeta meta) {
+        return meta.engine().equals(engine.info().name()) && engine.hasBundle(meta.bundle());
+    }
+
     /** Publishes the start snapshot of one size in the target directory. */
     void make(TemplateInfo template, Size size, Path root, Path target) {
         LOG.info("making the start snapshot {} of {}", size.wireName(), template.name());
@@ -83,7 +88,12 @@ public final class StartSnapshotMaker {
             Slot slot = engine.acquireSlot();
             try {
                 VmRecord record =
-                        new VmRecord(nobody, slot, StartIds.next(), template.bundle(), size);
+                        new VmRecord(
+                                nobody,
+                                slot,
+                                StartIds.next(),
+                                engine.bundle(template.bundle()),
+                                size);
                 bootAndPublish(template, record, root, workplace, target);
             } finally {
                 engine.releaseSlot(slot);

@@ -106,6 +106,7 @@ final class QemuNodeIT extends NodeContract {
                 space.manager.exits-dir=%2$s/exits
                 space.manager.jail=%5$s
                 space.manager.worker-user=%6$d
+                space.node.accelerator=tcg
                 """
                         .formatted(SLOT_BASE, base, cache, socket(), jail, WORKER));
         manager =

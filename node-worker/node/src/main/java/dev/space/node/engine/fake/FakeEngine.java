@@ -67,6 +67,11 @@ public final class FakeEngine implements Engine {
     }
 
     @Override
+    public String bundle(String digest) {
+        return digest;
+    }
+
+    @Override
     public boolean hasBundle(String bundle) {
         return bundle.isEmpty();
     }

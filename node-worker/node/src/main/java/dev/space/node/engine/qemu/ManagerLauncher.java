@@ -75,7 +75,7 @@ public final class ManagerLauncher implements VmmLauncher {
                         record.slot().number(),
                         record.startId(),
                         directory(files.directory()),
-                        record.bundle(),
+                        Accelerator.digest(record.bundle()),
                         (int) memory,
                         record.size().vcpus() * CPU_PERCENT + VMM_PERCENT,
                         TASKS_MAX,

@@ -6,13 +6,13 @@ import java.util.List;
 
 /**
  * QEMU's command line, as docs and measurements settled it. A restore must use the very line of the
- * start whose memory it loads, so everything here depends on size and bundle alone.
+ * start whose memory it loads, so everything here depends on size, bundle and accelerator alone.
  */
 final class QemuArguments {
 
     private QemuArguments() {}
 
-    static List<String> of(Size size, boolean restore, long tscKhz) {
+    static List<String> of(Size size, boolean restore, long tscKhz, Accelerator accelerator) {
         List<String> all = new ArrayList<>();
         add(
                 all,
@@ -22,7 +22,7 @@ final class QemuArguments {
         add(all, "-name", "sandbox,process=qemu");
         add(all, "-L", "/usr/share/qemu");
         add(all, "-M", "microvm,memory-backend=ram0,pit=off,pic=off");
-        add(all, "-accel", "tcg,thread=multi,tb-size=128");
+        add(all, "-accel", accelerator.option());
         add(all, "-cpu", "max");
         add(all, "-smp", Integer.toString(size.vcpus()));
         add(all, "-m", size.memoryMiB() + "M");

@@ -37,18 +37,20 @@ public final class QemuEngine implements Engine {
 
     private final VmmLauncher launcher;
     private final Bundles bundles;
+    private final Accelerator accelerator;
     private final SlotPool slots;
     private final long tscKhz = HostClock.tscKhz();
 
-    public QemuEngine(VmmLauncher launcher, Bundles bundles, int slotCount) {
+    public QemuEngine(VmmLauncher launcher, Bundles bundles, Accelerator accelerator, int slotCount) {
         this.launcher = launcher;
         this.bundles = bundles;
+        this.accelerator = accelerator;
         this.slots = new SlotPool(launcher, slotCount);
     }
 
     @Override
     public EngineInfo info() {
-        return new EngineInfo(NAME, "", "tcg", true, false, Set.of("file-migration"), slots.size());
+        return new EngineInfo(NAME, "", accelerator.name(), true, false, Set.of("file-migration"), slots.size());
     }
 
     @Override
@@ -67,21 +69,29 @@ public final class QemuEngine implements Engine {
     }
 
     @Override
+    public String bundle(String digest) {
+        return accelerator.bundle(digest);
+    }
+
+    @Override
     public boolean hasBundle(String bundle) {
-        return bundles.has(bundle);
+        return accelerator.loads(bundle) && bundles.has(Accelerator.digest(bundle));
     }
 
     @Override
     public Vm start(VmStart start) {
         VmRecord record = start.record();
-        if (!bundles.has(record.bundle())) {
+        if (!hasBundle(record.bundle())) {
             throw new SpaceException(
                     ErrorCode.SNAPSHOT_INCOMPATIBLE,
-                    "engine bundle " + record.bundle() + " is not on this node");
+                    "engine bundle "
+                            + record.bundle()
+                            + " is not on this node, which runs guests by "
+                            + accelerator.name());
         }
         Map<String, Long> phases = new TreeMap<>();
         long begin = System.nanoTime();
-        List<String> arguments = QemuArguments.of(record.size(), start.restore(), tscKhz);
+        List<String> arguments = QemuArguments.of(record.size(), start.restore(), tscKhz, accelerator);
         int pid = launcher.start(record, start.files(), arguments);
         begin = phase(phases, "vmm", begin);
         QmpClient qmp = null;

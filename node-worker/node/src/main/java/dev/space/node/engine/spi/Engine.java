@@ -22,6 +22,12 @@ public interface Engine extends AutoCloseable {
 
     int freeSlots();
 
+    /**
+     * What a VM that starts anew on the bundle of this digest is to carry as its bundle: the name
+     * also tells what else its memory needs to be loaded again.
+     */
+    String bundle(String digest);
+
     /** True when snapshots made on this bundle can be loaded here. */
     boolean hasBundle(String bundle);
 
