@@ -5,13 +5,9 @@ import dev.space.model.SpaceException;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Failures on the wire: the code's name in a trailer, the detail in the description. */
 final class GrpcErrors {
-
-    private static final Logger LOG = LoggerFactory.getLogger(GrpcErrors.class);
 
     static final Metadata.Key<String> CODE =
             Metadata.Key.of("space-error-code", Metadata.ASCII_STRING_MARSHALLER);
@@ -22,20 +18,12 @@ final class GrpcErrors {
         if (failure instanceof StatusRuntimeException already) {
             return already;
         }
-        ErrorCode code = ErrorCode.INTERNAL;
-        String detail = "the node failed; its log has the cause";
-        if (failure instanceof SpaceException known) {
-            code = known.code();
-            detail = String.valueOf(known.getMessage());
-        } else if (failure instanceof IllegalArgumentException bad) {
-            code = ErrorCode.INVALID_ARGUMENT;
-            detail = String.valueOf(bad.getMessage());
-        } else {
-            LOG.error("a call failed with no code of the catalogue", failure);
-        }
+        SpaceException known = Failures.known(failure);
         Metadata trailers = new Metadata();
-        trailers.put(CODE, code.name());
-        return status(code).withDescription(detail).asRuntimeException(trailers);
+        trailers.put(CODE, known.code().name());
+        return status(known.code())
+                .withDescription(String.valueOf(known.getMessage()))
+                .asRuntimeException(trailers);
     }
 
     private static Status status(ErrorCode code) {

@@ -58,13 +58,9 @@ public final class NodeActivitiesImpl implements NodeActivities {
         try {
             return body.apply((done, total) ->
                     progress.set("%d of %d KiB".formatted(done >> 10, total >> 10)));
-        } catch (SpaceException e) {
-            throw failure(e.code(), String.valueOf(e.getMessage()), e);
-        } catch (IllegalArgumentException e) {
-            throw failure(ErrorCode.INVALID_ARGUMENT, String.valueOf(e.getMessage()), e);
         } catch (RuntimeException e) {
-            LOG.error("a step failed with no code of the catalogue", e);
-            throw failure(ErrorCode.INTERNAL, "the node failed; its log has the cause", e);
+            SpaceException known = Failures.known(e);
+            throw failure(known.code(), String.valueOf(known.getMessage()), e);
         } finally {
             heart.interrupt();
         }

@@ -28,6 +28,7 @@ public final class Audit {
             String action,
             String object,
             Function<Sandbox, T> body) {
+        sink.demandRoom();
         String outcome = ErrorCode.INTERNAL.name();
         try {
             T answer = body.apply(sandbox);

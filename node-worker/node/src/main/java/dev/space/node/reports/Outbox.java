@@ -1,5 +1,7 @@
 package dev.space.node.reports;
 
+import dev.space.model.ErrorCode;
+import dev.space.model.SpaceException;
 import dev.space.node.volumes.DurableFiles;
 import dev.space.node.volumes.Volume;
 import dev.space.nodeapi.v1.Report;
@@ -40,6 +42,10 @@ public final class Outbox implements ReportSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
 
     static final long SEGMENT_BYTES = 1 << 20;
+
+    /** Some segments and what the rest of the state needs. */
+    static final long ROOM_BYTES_MIN = 4 << 20;
+
     private static final String SUFFIX = ".reports";
     private static final String ACKNOWLEDGED = "acknowledged";
 
@@ -116,7 +122,12 @@ public final class Outbox implements ReportSink, AutoCloseable {
         Files.deleteIfExists(file);
         FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        DurableFiles.syncDirectory(directory);
+        try {
+            DurableFiles.syncDirectory(directory);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
         segments.put(next, file);
         return channel;
     }
@@ -151,6 +162,23 @@ public final class Outbox implements ReportSink, AutoCloseable {
         exitsPending -= report.hasVmExited() ? 1 : 0;
     }
 
+    /** What an action in a sandbox leaves must find room before the action, not after it. */
+    @Override
+    public void demandRoom() {
+        try {
+            long free = Files.getFileStore(directory).getUsableSpace();
+            if (free < ROOM_BYTES_MIN) {
+                throw new SpaceException(
+                        ErrorCode.NODE_DISK_FULL,
+                        "the disk of the node's state has %d KiB left, and nothing is done that"
+                                        .formatted(free >> 10)
+                                + " cannot be recorded; free space there");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Override
     public void add(Report.Builder builder, boolean durable) {
         lock.lock();
@@ -158,19 +186,13 @@ public final class Outbox implements ReportSink, AutoCloseable {
             if (closed) {
                 throw new IllegalStateException("the outbox is closed");
             }
-            Report report = builder.setSequence(next++).setAtMillis(clock.millis()).build();
-            if (tail.position() > SEGMENT_BYTES) {
-                tail.force(false);
-                tail.close();
-                next--;
-                tail = openSegment();
-                next++;
+            // Closed: an earlier change of segments found no space.
+            if (!tail.isOpen() || tail.position() > SEGMENT_BYTES) {
+                changeSegment();
             }
-            write(report);
-            dirty = true;
-            if (durable) {
-                sync();
-            }
+            Report report = builder.setSequence(next).setAtMillis(clock.millis()).build();
+            append(report, durable);
+            next++;
             push(report);
             removeSegments();
             if (isUrgent()) {
@@ -180,6 +202,32 @@ public final class Outbox implements ReportSink, AutoCloseable {
             throw new UncheckedIOException(e);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void changeSegment() throws IOException {
+        if (tail.isOpen()) {
+            tail.force(false);
+            tail.close();
+        }
+        tail = openSegment();
+    }
+
+    /** All of it or nothing: behind half a report no later one could be read. */
+    private void append(Report report, boolean durable) throws IOException {
+        long before = tail.position();
+        boolean written = false;
+        try {
+            write(report);
+            dirty = true;
+            if (durable) {
+                sync();
+            }
+            written = true;
+        } finally {
+            if (!written && tail.isOpen()) {
+                var _ = tail.truncate(before).position(before);
+            }
         }
     }
 
@@ -320,7 +368,9 @@ public final class Outbox implements ReportSink, AutoCloseable {
         lock.lock();
         try {
             if (!closed) {
-                sync();
+                if (tail.isOpen()) {
+                    sync();
+                }
                 closed = true;
                 tail.close();
                 added.signalAll();

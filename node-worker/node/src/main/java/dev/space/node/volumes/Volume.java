@@ -197,8 +197,7 @@ public final class Volume {
 
     /** The failure of an operation on this volume: a full disk is told from a broken one. */
     public SpaceException failed(String what, IOException cause) {
-        String message = String.valueOf(cause.getMessage());
-        if (message.contains("No space left") || message.contains("quota")) {
+        if (DiskFull.is(cause)) {
             return new SpaceException(ErrorCode.NODE_DISK_FULL, "no space left to " + what, cause);
         }
         return new SpaceException(ErrorCode.INTERNAL, "could not " + what, cause);
