@@ -29,6 +29,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +90,7 @@ public final class NodeProcess implements AutoCloseable {
                                 Wiring.objects(config, control),
                                 memory,
                                 new ExitReports(outbox),
+                                () -> lease.demand(Duration.ZERO),
                                 CrashPoints.NONE,
                                 clock,
                                 node.stateDir()));

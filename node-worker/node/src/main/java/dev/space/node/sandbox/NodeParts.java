@@ -1,6 +1,7 @@
 package dev.space.node.sandbox;
 
 import dev.space.node.engine.spi.Engine;
+import dev.space.node.engine.spi.StartPermit;
 import dev.space.node.templates.TemplateSource;
 import dev.space.node.volumes.SnapshotStore;
 import dev.space.node.volumes.Volume;
@@ -17,6 +18,7 @@ public record NodeParts(
         ObjectStore objects,
         MemoryBudget memory,
         VmReports reports,
+        StartPermit permit,
         CrashPoints crash,
         Clock clock,
         Path stateDirectory) {}

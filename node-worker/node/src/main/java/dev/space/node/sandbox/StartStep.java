@@ -132,7 +132,13 @@ final class StartStep {
                 parts.engine()
                         .start(
                                 new VmStart(
-                                        live.vm(), files, restore, plan.token(), token, identity));
+                                        live.vm(),
+                                        files,
+                                        restore,
+                                        plan.token(),
+                                        token,
+                                        identity,
+                                        parts.permit()));
         parts.crash().at("start.running");
         Sandbox sandbox;
         try {
@@ -236,8 +242,7 @@ final class StartStep {
                     source(directory, true), manifest.bundle(), manifest.token(), false, template);
         }
         String own = parts.engine().bundle(template.bundle());
-        String bundle =
-                parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
+        String bundle = parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
         return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template);
     }
 

@@ -15,6 +15,7 @@ import dev.space.node.engine.spi.OutputSink;
 import dev.space.node.engine.spi.ProcessStart;
 import dev.space.node.engine.spi.Slot;
 import dev.space.node.engine.spi.StartIds;
+import dev.space.node.engine.spi.StartPermit;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
@@ -122,7 +123,14 @@ public final class StartSnapshotMaker {
         GuestIdentity identity = new GuestIdentity("sandbox", 1, template.user());
         Vm vm =
                 engine.start(
-                        new VmStart(record, files, false, GuestToken.fresh(), token, identity));
+                        new VmStart(
+                                record,
+                                files,
+                                false,
+                                GuestToken.fresh(),
+                                token,
+                                identity,
+                                StartPermit.ALWAYS));
         Path staged = volume.newStaging("start");
         try {
             warmUp(vm);

@@ -18,6 +18,7 @@ import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
 import dev.space.node.engine.spi.ProcessStart;
+import dev.space.node.engine.spi.StartPermit;
 import dev.space.node.templates.FakeTemplates;
 import dev.space.node.volumes.CopyCloner;
 import dev.space.node.volumes.SnapshotStore;
@@ -47,6 +48,7 @@ final class TestNode {
     final FakeMachine machine = new FakeMachine();
     final List<String> reports = Collections.synchronizedList(new ArrayList<>());
     FaultPlan faults = FaultPlan.NONE;
+    StartPermit permit = StartPermit.ALWAYS;
     int slots = 4;
     long memoryBytes = 8L << 30;
     private @Nullable String crashAt;
@@ -88,6 +90,7 @@ final class TestNode {
                                 new MemoryBudget(memoryBytes),
                                 (session, start, exit) ->
                                         reports.add(start.epoch() + " " + exit.reason()),
+                                () -> permit.demand(),
                                 this::crash,
                                 new Rising(),
                                 directory.resolve("state")));

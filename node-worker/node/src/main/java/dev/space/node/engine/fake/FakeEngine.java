@@ -88,6 +88,7 @@ public final class FakeEngine implements Engine {
         }
         FakeVm vm =
                 FakeVm.load(start.record(), start.files(), start.restore(), clock, machine, faults);
+        start.permit().demand();
         machine.add(vm);
         vm.fakeGuest().bind(start.identity().hostname(), start.identity().maxProcesses());
         vm.fakeGuest().setFrozen(false);

@@ -41,7 +41,8 @@ public final class QemuEngine implements Engine {
     private final SlotPool slots;
     private final long tscKhz = HostClock.tscKhz();
 
-    public QemuEngine(VmmLauncher launcher, Bundles bundles, Accelerator accelerator, int slotCount) {
+    public QemuEngine(
+            VmmLauncher launcher, Bundles bundles, Accelerator accelerator, int slotCount) {
         this.launcher = launcher;
         this.bundles = bundles;
         this.accelerator = accelerator;
@@ -50,7 +51,8 @@ public final class QemuEngine implements Engine {
 
     @Override
     public EngineInfo info() {
-        return new EngineInfo(NAME, "", accelerator.name(), true, false, Set.of("file-migration"), slots.size());
+        return new EngineInfo(
+                NAME, "", accelerator.name(), true, false, Set.of("file-migration"), slots.size());
     }
 
     @Override
@@ -91,7 +93,8 @@ public final class QemuEngine implements Engine {
         }
         Map<String, Long> phases = new TreeMap<>();
         long begin = System.nanoTime();
-        List<String> arguments = QemuArguments.of(record.size(), start.restore(), tscKhz, accelerator);
+        List<String> arguments =
+                QemuArguments.of(record.size(), start.restore(), tscKhz, accelerator);
         int pid = launcher.start(record, start.files(), arguments);
         begin = phase(phases, "vmm", begin);
         QmpClient qmp = null;
@@ -110,8 +113,12 @@ public final class QemuEngine implements Engine {
             link.connect();
             if (start.restore()) {
                 load(qmp);
+                start.permit().demand();
+                var _ = qmp.command("cont", Map.of(), QemuVm.COMMAND_TIMEOUT);
                 begin = phase(phases, "load", begin);
             }
+            // A cold boot has run until here, but nothing of the session's: its daemon waits.
+            start.permit().demand();
             Token known = start.restore() ? Token.of(start.token().bytes()) : Token.UNSET;
             link.begin(
                     Handshake.afterStart(known, Token.of(start.newToken().bytes())),
@@ -158,7 +165,6 @@ public final class QemuEngine implements Engine {
                         Map.of("uri", "file:/vm/device"),
                         QemuVm.COMMAND_TIMEOUT);
         qmp.awaitMigration(QemuVm.MIGRATION_TIMEOUT);
-        var _ = qmp.command("cont", Map.of(), QemuVm.COMMAND_TIMEOUT);
     }
 
     private static Request bind(VmStart start) {

@@ -7,6 +7,7 @@ package dev.space.node.engine.spi;
  * @param token what the guest accepts now: the snapshot's, or for a boot the one it is given
  * @param newToken what it accepts from the first handshake on
  * @param identity told to the guest before its workload thaws
+ * @param permit asked before the guest runs
  */
 public record VmStart(
         VmRecord record,
@@ -14,4 +15,5 @@ public record VmStart(
         boolean restore,
         GuestToken token,
         GuestToken newToken,
-        GuestIdentity identity) {}
+        GuestIdentity identity,
+        StartPermit permit) {}
