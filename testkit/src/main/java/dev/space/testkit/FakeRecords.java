@@ -60,7 +60,7 @@ final class FakeRecords {
                 row.epoch,
                 operation.node,
                 error,
-                "",
+                error == null ? "" : error.summary(),
                 null,
                 null,
                 target(row, operation),

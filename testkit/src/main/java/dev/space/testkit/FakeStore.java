@@ -107,6 +107,7 @@ public final class FakeStore implements ControlActivities {
     private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
     private final Map<OperationId, Operation> operations = new LinkedHashMap<>();
     private final List<String> placeable = new ArrayList<>();
+    public volatile ErrorCode whyUnplaced = ErrorCode.NO_CAPACITY;
     private final Set<String> leasesOver = new LinkedHashSet<>();
     private final FaultyCalls calls;
     private long uploads;
@@ -354,7 +355,7 @@ public final class FakeStore implements ControlActivities {
         if (r.place()) {
             operation.node = FakeForks.place(row, operation, placeable);
             if (operation.node == null) {
-                error = ErrorCode.NO_CAPACITY;
+                error = whyUnplaced;
             } else {
                 row.nodes.add(operation.node);
             }

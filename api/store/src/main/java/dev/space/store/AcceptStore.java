@@ -91,7 +91,7 @@ public class AcceptStore {
         Optional<OperationRow> known =
                 tx.first(OperationRow.SELECT, OperationRow::read, request.operation());
         if (known.isPresent() && known.get().number() > 0) {
-            return withTarget(tx, session, known.get(), repeated(session, known.get()));
+            return withTarget(tx, session, known.get(), repeated(tx, session, known.get()));
         }
         Optional<Answer> refusal = refusal(session, known, request);
         if (refusal.isPresent()) {
@@ -134,7 +134,8 @@ public class AcceptStore {
     /**
      * A late or doubled request: the number is given once (rule 1), and so is the epoch (rule 4).
      */
-    private static Answer repeated(SessionRow session, OperationRow row) {
+    private static Answer repeated(Db.Tx tx, SessionRow session, OperationRow row)
+            throws SQLException {
         if (row.state() != OperationState.ACCEPTED) {
             return refused(
                     row.error() == null ? ErrorCode.STALE_FENCE : row.error(),
@@ -144,13 +145,14 @@ public class AcceptStore {
         boolean ownsEpoch = row.id().value().equals(session.epochOperation());
         String node = ownsEpoch ? session.epochNode() : session.node();
         boolean unplaced = isStart(row.kind()) && !ownsEpoch;
+        Placement.Unplaced why = unplaced ? why(tx, session, row) : null;
         return new Answer(
                 true,
                 row.number(),
                 session.epoch(),
                 unplaced ? null : node,
-                unplaced ? ErrorCode.NO_CAPACITY : null,
-                unplaced ? Placement.NO_ROOM : "",
+                why == null ? null : why.code(),
+                why == null ? "" : why.detail(),
                 session.tombstone(),
                 null,
                 null,
@@ -258,14 +260,14 @@ public class AcceptStore {
                     request.operation(),
                     session.id());
         }
-        boolean unplaced = start && node == null;
+        Placement.Unplaced why = start && node == null ? why(tx, session, known) : null;
         return new Answer(
                 true,
                 number,
                 epoch,
                 node,
-                unplaced ? ErrorCode.NO_CAPACITY : null,
-                unplaced ? Placement.NO_ROOM : "",
+                why == null ? null : why.code(),
+                why == null ? "" : why.detail(),
                 request.kind() == OperationKind.DESTROY ? request.operation() : null,
                 null,
                 null,
@@ -280,9 +282,19 @@ public class AcceptStore {
         if (row == null || RepairStore.origin(session, row) == null) {
             return Placement.near(tx, session, copyOf(tx, session));
         }
-        String node =
-                RepairStore.target(tx, session, row).map(CommitStore.Snapshot::node).orElse("");
-        return Placement.only(tx, session, node);
+        return Placement.only(tx, session, nodeOfTarget(tx, session, row));
+    }
+
+    private static String nodeOfTarget(Db.Tx tx, SessionRow session, OperationRow row)
+            throws SQLException {
+        return RepairStore.target(tx, session, row).map(CommitStore.Snapshot::node).orElse("");
+    }
+
+    private static Placement.Unplaced why(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
+            throws SQLException {
+        return row == null || RepairStore.origin(session, row) == null
+                ? Placement.why(tx, session, null)
+                : Placement.why(tx, session, nodeOfTarget(tx, session, row));
     }
 
     /** Where a copy of what a stored session stands on may still be. */

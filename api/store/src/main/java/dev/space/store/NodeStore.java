@@ -145,6 +145,11 @@ public class NodeStore {
                 sorted.stream().map(Template::digest).toArray(String[]::new));
     }
 
+    /** Until when a node with the template is alive for sure; empty when none is now. */
+    public Optional<Instant> aliveUntil(String template) {
+        return db.inOneStatement(tx -> Placement.aliveUntil(tx, template));
+    }
+
     /** Highest report that was taken in; empty for a node that nobody knows. */
     public Optional<Long> reportSequence(String node) {
         return db.inOneStatement(tx ->

@@ -1,7 +1,9 @@
 package dev.space.store;
 
+import dev.space.model.ErrorCode;
 import dev.space.model.Size;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +41,67 @@ final class Placement {
             LIMIT 1
             """;
 
+    /** Nodes that have the template, as far as they are the ones that were asked for. */
+    private static final String WITH_TEMPLATE =
+            """
+            SELECT n.id, n.lease_until, n.lease_until > now() AS alive, count(*) OVER () AS nodes
+            FROM nodes n
+            WHERE (?::text IS NULL OR n.id = ?)
+                AND (?::text IS NULL OR n.engine = ?)
+                AND EXISTS (SELECT 1 FROM node_templates t
+                    WHERE t.node_id = n.id AND t.digest = ?)
+            ORDER BY n.lease_until DESC
+            LIMIT 1
+            """;
+
+    /** Why no node was chosen. */
+    record Unplaced(ErrorCode code, String detail) {}
+
     private Placement() {}
+
+    /** Tells nodes that are full from nodes that are away; {@code only} as it was placed. */
+    static Unplaced why(Db.Tx tx, SessionRow session, @Nullable String only) throws SQLException {
+        return tx.first(
+                        WITH_TEMPLATE,
+                        row ->
+                                row.getBoolean("alive")
+                                        ? new Unplaced(ErrorCode.NO_CAPACITY, NO_ROOM)
+                                        : away(
+                                                row.getString("id"),
+                                                row.getLong("nodes"),
+                                                Db.instant(row, "lease_until")),
+                        only,
+                        only,
+                        session.engine(),
+                        session.engine(),
+                        session.templateDigest())
+                .orElseGet(() ->
+                        new Unplaced(
+                                ErrorCode.NO_CAPACITY,
+                                "no node has registered with the template; see /v1/nodes"));
+    }
+
+    private static Unplaced away(String node, long nodes, @Nullable Instant since) {
+        String which =
+                nodes == 1
+                        ? "node %s, the only one with what is needed, is away".formatted(node)
+                        : "all %d nodes with what is needed are away, the last one, %s,"
+                                .formatted(nodes, node);
+        return new Unplaced(
+                ErrorCode.NODE_AWAY,
+                "%s since %s, when its lease ended; start it again or wait for it, see /v1/nodes"
+                        .formatted(which, since));
+    }
+
+    /** How long a node with the template is sure to be alive; empty when none is. */
+    static Optional<Instant> aliveUntil(Db.Tx tx, String template) throws SQLException {
+        return tx.first(
+                "SELECT max(n.lease_until) AS until FROM nodes n JOIN node_templates t"
+                        + " ON t.node_id = n.id WHERE t.digest = ? AND n.lease_until > now()"
+                        + " HAVING count(*) > 0",
+                row -> java.util.Objects.requireNonNull(Db.instant(row, "until")),
+                template);
+    }
 
     static Optional<String> choose(Db.Tx tx, SessionRow session, @Nullable String except)
             throws SQLException {

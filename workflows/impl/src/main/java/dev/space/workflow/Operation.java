@@ -44,6 +44,7 @@ final class Operation {
     /** The event that the platform started it for; null when somebody asked for it. */
     @Nullable Incoming because;
 
+    private @Nullable GiveUp unplaced;
     private @Nullable CancellationScope scope;
     private @Nullable CancellationScope attempt;
     private @Nullable Request supersededBy;
@@ -88,6 +89,19 @@ final class Operation {
         }
         long passed = Math.max(0, now - begun.acceptedAtMillis()) / PLACE_MILLIS;
         return PLACES_OF_A_BURST + (int) Math.min(passed, Integer.MAX_VALUE / 2);
+    }
+
+    /** The row accepted it but found no node. */
+    void unplaced(ErrorCode code, String detail) {
+        unplaced = new GiveUp(code, detail);
+    }
+
+    /** Why it has no node; an operation that goes on from an earlier run does not know. */
+    StepFailure whyUnplaced() {
+        GiveUp why = unplaced;
+        return why == null
+                ? new StepFailure(ErrorCode.NO_CAPACITY, "no node has room for the sandbox now")
+                : new StepFailure(why.code(), why.detail());
     }
 
     /** Ends what runs without any undo: DESTROY fences it. */

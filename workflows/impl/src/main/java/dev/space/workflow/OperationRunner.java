@@ -4,6 +4,7 @@ import dev.space.contract.control.AcceptAnswer;
 import dev.space.contract.control.AcceptOperation;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionStart;
+import dev.space.model.ErrorCode;
 import dev.space.model.OperationKind;
 import io.temporal.failure.CanceledFailure;
 import io.temporal.workflow.CancellationScope;
@@ -77,6 +78,10 @@ final class OperationRunner {
                                         answer.target(),
                                         answer.acceptLoss(),
                                         answer.origin())));
+        ErrorCode error = answer.error();
+        if (error != null) {
+            operation.unplaced(error, answer.detail());
+        }
         String node = answer.node();
         if (node != null) {
             holder.become(holder.record().withNode(node));

@@ -60,9 +60,7 @@ final class Starting {
                     ErrorCode.SNAPSHOT_NOT_FOUND, "the snapshot to continue from is no more");
         }
         if (c.record().node() == null) {
-            throw new StepFailure(
-                    ErrorCode.NO_CAPACITY,
-                    "the node that has the snapshot is away or has no room for the sandbox now");
+            throw c.operation.whyUnplaced();
         }
         start(c, target.id(), OF_A_CHILD);
     }
@@ -70,7 +68,7 @@ final class Starting {
     /** On one node after another: a start, with all that must be there before it. */
     static void anywhere(OperationContext c, Runnable work) {
         if (c.record().node() == null) {
-            throw new StepFailure(ErrorCode.NO_CAPACITY, "no node has room for the sandbox now");
+            throw c.operation.whyUnplaced();
         }
         long until = Workflow.currentTimeMillis() + CREATION_MAX.toMillis();
         for (int nodes = 1; ; ) {

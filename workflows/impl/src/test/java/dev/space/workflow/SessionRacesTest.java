@@ -133,6 +133,18 @@ final class SessionRacesTest {
     }
 
     @Test
+    void whereEveryNodeIsAwayTheCreationSaysSo() {
+        world.store.capacity(List.of());
+        world.store.whyUnplaced = ErrorCode.NODE_AWAY;
+        CommandAnswer answer = session.create();
+
+        assertThat(answer.error()).isEqualTo(ErrorCode.NODE_AWAY);
+        assertThat(answer.detail()).isEqualTo(ErrorCode.NODE_AWAY.summary());
+        assertThat(answer.state()).isEqualTo(SessionState.DESTROYED);
+        world.nothingIsLeftOf(session);
+    }
+
+    @Test
     void aCreationThatMeetsATombstoneIsGoneAndTheWorkflowRunsDestroy() {
         OperationId create = session.request(null);
         OperationId destroy = session.request(Command.DESTROY);

@@ -36,6 +36,7 @@ public enum ErrorCode {
     NODE_LOST(503, Retry.NO, "The session's node was declared lost."),
     NODE_DISK_FULL(507, Retry.LATER, "The node has too little free disk space left."),
     NO_CAPACITY(503, Retry.LATER, "No node has room for the sandbox now."),
+    NODE_AWAY(503, Retry.LATER, "Every node that could take the sandbox is away."),
     UNAVAILABLE(503, Retry.LATER, "A part of the platform is not reachable now."),
     TIMED_OUT(504, Retry.LATER, "The wait ended before the operation did; it goes on."),
     STALE_FENCE(409, Retry.NO, "A newer operation overtook this call."),

@@ -40,6 +40,7 @@ public class Dispatcher {
     private final RepairStore rows;
     private final RequestStore requests;
     private final OperationWaiter waiter;
+    private final LiveNodes nodes;
     private final Semaphore slots = new Semaphore(IN_FLIGHT_MAX);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -48,7 +49,9 @@ public class Dispatcher {
             SessionWorkflows workflows,
             RepairStore rows,
             RequestStore requests,
-            OperationWaiter waiter) {
+            OperationWaiter waiter,
+            LiveNodes nodes) {
+        this.nodes = nodes;
         this.workflows = workflows;
         this.rows = rows;
         this.requests = requests;
@@ -88,6 +91,9 @@ public class Dispatcher {
     private Optional<CommandAnswer> deliver(OperationRow operation, SessionRow session) {
         if (session.state() == SessionState.DESTROYED) {
             return refuseAsGone(operation);
+        }
+        if (operation.kind() == OperationKind.CREATE) {
+            nodes.await(session.templateDigest());
         }
         try {
             return Optional.of(call(session, operation));

@@ -149,7 +149,7 @@ public final class NodeProcess implements AutoCloseable {
      */
     private String waitsFor() {
         Reporter toControl = reporter;
-        boolean unknown = reports && (toControl == null || !toControl.isRegistered());
+        boolean unknown = reports && (toControl == null || !toControl.isKnown());
         String prepares = preparation.waitsFor();
         return prepares.isEmpty() && unknown ? "the control plane to register it" : prepares;
     }

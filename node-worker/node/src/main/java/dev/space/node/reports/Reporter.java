@@ -46,6 +46,10 @@ public final class Reporter implements AutoCloseable {
     private final EpochSink epochs;
     private final Lease lease;
     private volatile boolean registered;
+
+    /** Its lease was renewed since it registered: figures and epochs are those of now. */
+    private volatile boolean known;
+
     private volatile boolean closed;
     private final Thread leases;
     private final Thread sender;
@@ -74,9 +78,9 @@ public final class Reporter implements AutoCloseable {
         sender.start();
     }
 
-    /** True when the control plane knows this node. */
-    public boolean isRegistered() {
-        return registered;
+    /** True when the control plane knows this node and its present figures. */
+    public boolean isKnown() {
+        return known;
     }
 
     private void renewLoop() {
@@ -84,11 +88,16 @@ public final class Reporter implements AutoCloseable {
         while (!closed) {
             try {
                 long asked = lease.now();
-                long leaseMillis = registered ? renew() : register();
+                boolean first = !registered;
+                long leaseMillis = first ? register() : renew();
                 if (registered) {
                     lease.renewed(asked, Duration.ofMillis(leaseMillis));
+                    known = !first;
                 }
                 backoff.reset();
+                if (first) {
+                    continue; // the free memory, disk and slots of before are still believed
+                }
                 Pause.of(Duration.ofMillis(Math.max(RENEW_MILLIS_MIN, leaseMillis / 3)));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -119,6 +128,7 @@ public final class Reporter implements AutoCloseable {
     private void apply(RenewReply reply) {
         if (reply.getUnknownNode()) {
             registered = false;
+            known = false;
             lease.lost();
             return;
         }

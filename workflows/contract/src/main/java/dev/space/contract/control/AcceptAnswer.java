@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param accepted false: nothing was written, {@code error} says why
  * @param number number of the operation
  * @param epoch the new epoch of a start operation, else the session's current one
- * @param node the chosen node; null when none was asked for or, with {@code error} NO_CAPACITY and
- *     {@code accepted}, none has room
+ * @param node the chosen node; null when none was asked for or, with {@code accepted} and an {@code
+ *     error}, none has room (NO_CAPACITY) or is there (NODE_AWAY)
  * @param tombstone the DESTROY that refused this operation
  * @param deadline the row's deadline when {@code onlyIfDeadlinePassed} did not hold
  * @param target the snapshot that a rollback goes to, that a fork's children continue from, or that
