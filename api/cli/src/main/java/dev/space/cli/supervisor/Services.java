@@ -189,17 +189,13 @@ final class Services {
         Secrets secrets = layout.secrets();
         Path config = controlConfig(user, secrets);
         List<String> argv =
-                List.of(
-                        jdk.resolve("bin/java").toString(),
-                        "-XX:+UseSerialGC",
-                        // Measured over thousands of creations: the second compiler took more
-                        // time than its code saved, on the cores that the servers need.
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xms64m",
-                        "-Xmx512m",
-                        "-XX:+ExitOnOutOfMemoryError",
-                        "-jar",
-                        platform.release().resolve("control/quarkus-run.jar").toString());
+                java(
+                        Compilation.FIRST_ONLY,
+                        List.of(
+                                "-Xms64m",
+                                "-Xmx512m",
+                                "-jar",
+                                platform.release().resolve("control/quarkus-run.jar").toString()));
         return new Service(
                 "control",
                 user,
@@ -264,7 +260,12 @@ final class Services {
                 "node-manager",
                 layout.root(),
                 List.of(),
-                java("manager", "dev.space.manager.Main", "-Xmx48m", config),
+                java(
+                        "manager",
+                        Compilation.FIRST_ONLY,
+                        "dev.space.manager.Main",
+                        "-Xmx48m",
+                        config),
                 Map.of("HOME", "/nonexistent"),
                 directory,
                 List.of(),
@@ -315,7 +316,12 @@ final class Services {
                 "node-worker",
                 user,
                 IntStream.range(base, base + slots).boxed().toList(),
-                java("node", "dev.space.node.Main", "-Xmx512m", config),
+                java(
+                        "node",
+                        Compilation.SECOND_FOR_BULK,
+                        "dev.space.node.Main",
+                        "-Xmx512m",
+                        config),
                 Map.of("HOME", state.toString()),
                 state,
                 after,
@@ -325,19 +331,29 @@ final class Services {
                 STOP_MAX);
     }
 
-    private List<String> java(String part, String main, String heap, Path config) {
+    private List<String> java(
+            String part, List<String> compilation, String main, String heap, Path config) {
         Path home = platform.release().resolve(part);
-        return List.of(
-                jdk.resolve("bin/java").toString(),
-                "-XX:+UseSerialGC",
-                "-Xms16m",
-                heap,
-                "-XX:+ExitOnOutOfMemoryError",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                home + "/*:" + home + "/lib/*",
-                main,
-                "--config",
-                config.toString());
+        return java(
+                compilation,
+                List.of(
+                        "-Xms16m",
+                        heap,
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        home + "/*:" + home + "/lib/*",
+                        main,
+                        "--config",
+                        config.toString()));
+    }
+
+    private List<String> java(List<String> compilation, List<String> more) {
+        List<String> argv = new ArrayList<>();
+        argv.add(jdk.resolve("bin/java").toString());
+        argv.add("-XX:+UseSerialGC");
+        argv.add("-XX:+ExitOnOutOfMemoryError");
+        argv.addAll(compilation);
+        argv.addAll(more);
+        return List.copyOf(argv);
     }
 }
