@@ -5,6 +5,7 @@
 //! workload/          frozen around every stop; memory.max and pids.max below the machine's
 //!   p1/ p2/ ...      one for each process that the host started, with all it forks
 //! files/             the children that touch files for the host
+//! hooks/             what the template has run in a fork's child while the workload stands still
 //! ```
 
 use crate::sys;
@@ -48,7 +49,7 @@ impl Cgroups {
                 warnings.push(format!("no {control} in the control group: {e}"));
             }
         }
-        for name in ["workload", "files"] {
+        for name in ["workload", "files", "hooks"] {
             groups.make(name)?;
         }
         for control in ["+memory", "+pids"] {
@@ -137,6 +138,10 @@ impl Cgroups {
     /// Kills every task of the group at once, also one that forks faster than it is listed.
     pub fn kill(&self, name: &str) -> Result<()> {
         self.write(&format!("workload/{name}/cgroup.kill"), "1")
+    }
+
+    pub fn kill_hooks(&self) -> Result<()> {
+        self.write("hooks/cgroup.kill", "1")
     }
 
     /// Signals every task; what is forked meanwhile is found by looking again.

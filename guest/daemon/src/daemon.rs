@@ -9,6 +9,7 @@ use crate::cgroup::Cgroups;
 use crate::clock::{self, Randomness};
 use crate::file_request::ABANDONED_NANOS;
 use crate::frame::{self, Broken, Frame, Kind, Parser};
+use crate::hooks::Hooks;
 use crate::pb;
 use crate::port::{ANSWERS_MAX, Input, Port};
 use crate::process::Process;
@@ -67,6 +68,7 @@ pub struct Daemon {
     pub disk_frozen_until: Option<i64>,
     /// Children that freeze the file system: one that ends after its time was over is undone.
     pub disk_freezers: HashSet<i32>,
+    pub hooks: Hooks,
     pub watches: HashMap<u64, Watch>,
     next_key: u64,
     pub last_input: i64,
@@ -118,6 +120,7 @@ impl Daemon {
             frozen_until: None,
             disk_frozen_until: None,
             disk_freezers: HashSet::new(),
+            hooks: Hooks::None,
             watches: HashMap::new(),
             next_key: KEY_FIRST,
             last_input: sys::unix(),
@@ -260,10 +263,15 @@ impl Daemon {
         }
     }
 
-    /// Clock and randomness come before everything else, and only then the workload goes on.
+    /// Clock and randomness come before everything else. Only then the workload goes on: in a machine
+    /// that was just started or restored with the bind, which makes it the session's own.
     fn begin_session(&mut self, handshake: &Handshake) {
         self.forget_session();
         if let Some(token) = &handshake.new_token {
+            // Not the same start once more: what ran before belonged to another life.
+            if token != self.token.get() && !self.hooks_run() {
+                self.hooks = Hooks::None;
+            }
             self.token.set(token);
         }
         if let Some(randomness) = &self.randomness {
@@ -274,7 +282,9 @@ impl Daemon {
                 eprintln!("space-daemon: the random pool is not renewed: {e}");
             }
         }
-        self.thaw();
+        if !handshake.step_clock && !self.hooks_run() {
+            self.thaw();
+        }
         let queue = self.port.queue();
         queue.extend_from_slice(MAGIC);
         queue.extend_from_slice(&handshake.nonce);
@@ -387,6 +397,9 @@ impl Daemon {
 
     fn ended(&mut self, pid: i32, status: i32) {
         self.abandoned.retain(|&(other, _)| other != pid);
+        if self.hooks_ended(pid, status) {
+            return;
+        }
         if self.file_children.remove(&pid) {
             return;
         }

@@ -11,6 +11,7 @@ mod disk;
 mod file_child;
 mod file_request;
 mod frame;
+mod hooks;
 mod net;
 mod output;
 mod passwd;

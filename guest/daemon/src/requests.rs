@@ -97,7 +97,7 @@ impl Daemon {
             self.settings.default_user = bind.default_user;
         }
         self.settings.env = bind.env.into_iter().map(|(k, v)| (k, v.into_bytes())).collect();
-        self.reply(id, reply::Body::Bound(pb::Bound { boot_nanos: self.started }));
+        self.bound(id, bind.forked);
     }
 
     fn status(&mut self, id: u32) {

@@ -11,6 +11,8 @@ pub struct Stream {
 }
 
 pub enum Work {
+    /// Answered when the hooks of a fork have run.
+    Bind,
     /// The process's exec is under way.
     Start {
         id: String,

@@ -17,7 +17,8 @@ impl Daemon {
             _ => None,
         });
         let abandoned = self.abandoned.iter().map(|&(_, deadline)| deadline);
-        let frozen = [self.frozen_until, self.disk_frozen_until].into_iter().flatten();
+        let others = [self.frozen_until, self.disk_frozen_until, self.hooks_deadline()];
+        let frozen = others.into_iter().flatten();
         match processes.chain(streams).chain(abandoned).chain(frozen).min() {
             None => -1,
             Some(next) => {
@@ -42,7 +43,8 @@ impl Daemon {
             }
             now < end
         });
-        if self.frozen_until.is_some_and(|end| now >= end) {
+        self.late_hooks(now);
+        if self.frozen_until.is_some_and(|end| now >= end) && !self.hooks_run() {
             self.thaw();
         }
         if self.disk_frozen_until.is_some_and(|end| now >= end) {

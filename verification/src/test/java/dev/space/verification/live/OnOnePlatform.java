@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @ExtendWith(OnOnePlatform.Starter.class)
 abstract class OnOnePlatform {
 
-    private static final int SLOTS = 6;
+    private static final int SLOTS = 10;
 
     @SuppressWarnings("NullAway.Init") // set before every class
     static Platform platform;

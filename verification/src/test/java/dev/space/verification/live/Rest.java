@@ -168,10 +168,15 @@ final class Rest {
 
     /** Standard output of a shell line that must succeed. */
     String shell(String session, String line) throws IOException {
-        JsonNode answer =
-                insist("POST", "/v1/sessions/" + session + "/exec", Map.of("command", line))
-                        .demand()
-                        .json();
+        return shell(session, Map.of("command", line));
+    }
+
+    String shellAsRoot(String session, String line) throws IOException {
+        return shell(session, Map.of("command", line, "user", "root"));
+    }
+
+    private String shell(String session, Map<String, String> line) throws IOException {
+        JsonNode answer = insist("POST", "/v1/sessions/" + session + "/exec", line).demand().json();
         if (answer.path("exitCode").asInt(-1) != 0) {
             throw new AssertionError("`" + line + "` in " + session + ": " + answer);
         }

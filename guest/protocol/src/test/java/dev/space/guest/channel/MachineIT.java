@@ -167,6 +167,8 @@ final class MachineIT {
             var late = System.currentTimeMillis() - pong.getUnixNanos() / 1_000_000;
             assertThat(late).as("milliseconds behind").isBetween(-1000L, 5000L);
             var client = new GuestClient(channel, TIMEOUT);
+            assertThat(client.status().getFrozen()).as("before it has a name").isTrue();
+            client.bind(Bind.newBuilder().setHostname("box-2").setForked(true).build());
             assertThat(client.status().getFrozen()).isFalse();
             counterGoesOn(client, seen);
             var seed = run(client, "seed", "head -c 16 /dev/urandom | md5sum", "");

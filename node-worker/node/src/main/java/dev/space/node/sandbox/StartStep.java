@@ -126,7 +126,10 @@ final class StartStep {
         parts.crash().at("start.files");
         GuestIdentity identity =
                 new GuestIdentity(
-                        request.hostname(), request.maxProcesses(), plan.template().user());
+                        request.hostname(),
+                        request.maxProcesses(),
+                        plan.template().user(),
+                        request.origin() != null);
         boolean restore = plan.source().memory();
         Vm vm =
                 parts.engine()

@@ -120,7 +120,7 @@ public final class StartSnapshotMaker {
                         record.slot(),
                         record.size(),
                         token);
-        GuestIdentity identity = new GuestIdentity("sandbox", 1, template.user());
+        GuestIdentity identity = new GuestIdentity("sandbox", 1, template.user(), false);
         Vm vm =
                 engine.start(
                         new VmStart(

@@ -5,6 +5,7 @@ import dev.space.guest.channel.GuestChannel;
 import dev.space.guest.channel.GuestClient;
 import dev.space.guest.channel.Handshake;
 import dev.space.guest.channel.Token;
+import dev.space.guest.protocol.Reply;
 import dev.space.guest.protocol.Request;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
@@ -68,8 +69,8 @@ final class GuestLink implements AutoCloseable {
         }
     }
 
-    /** Shakes hands until an answer comes or the time is over. */
-    void begin(Handshake first, List<Request> requests, Duration atMost) {
+    /** Shakes hands until an answer comes or the time is over; answers to the requests. */
+    List<Reply> begin(Handshake first, List<Request> requests, Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         Handshake handshake = first;
         Duration wait = ANSWER_TIMEOUT;
@@ -79,13 +80,13 @@ final class GuestLink implements AutoCloseable {
                     connect();
                 }
                 long sent = System.nanoTime();
-                var _ = raw().handshake(handshake, requests, wait);
+                List<Reply> replies = raw().handshake(handshake, requests, wait);
                 if (System.nanoTime() - sent > CLOCK_AGE_MAX.toNanos()) {
                     // It lay in the port while the machine booted, and its clock grew old there.
                     raw().handshake(Handshake.reconnect(token), CALL_TIMEOUT);
                 }
                 established();
-                return;
+                return replies;
             } catch (SpaceException e) {
                 if (System.nanoTime() > end || closed) {
                     throw new SpaceException(
@@ -135,7 +136,7 @@ final class GuestLink implements AutoCloseable {
         while (!closed) {
             try {
                 reset();
-                begin(Handshake.reconnect(token), List.of(), CALL_TIMEOUT);
+                var _ = begin(Handshake.reconnect(token), List.of(), CALL_TIMEOUT);
                 return;
             } catch (SpaceException e) {
                 LOG.debug("the channel is not back yet", e);

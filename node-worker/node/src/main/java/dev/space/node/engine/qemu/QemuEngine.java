@@ -5,6 +5,9 @@ import dev.space.guest.channel.GuestClient;
 import dev.space.guest.channel.Handshake;
 import dev.space.guest.channel.Token;
 import dev.space.guest.protocol.Bind;
+import dev.space.guest.protocol.Bound;
+import dev.space.guest.protocol.HooksOutcome;
+import dev.space.guest.protocol.Reply;
 import dev.space.guest.protocol.Request;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
@@ -26,12 +29,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** MicroVMs by QEMU. */
 public final class QemuEngine implements Engine {
 
     public static final String NAME = "qemu";
 
+    private static final Logger LOG = LoggerFactory.getLogger(QemuEngine.class);
     private static final Duration BOOT_TIMEOUT = Duration.ofSeconds(90);
     private static final Duration RESTORE_TIMEOUT = Duration.ofSeconds(30);
 
@@ -120,11 +126,13 @@ public final class QemuEngine implements Engine {
             // A cold boot has run until here, but nothing of the session's: its daemon waits.
             start.permit().demand();
             Token known = start.restore() ? Token.of(start.token().bytes()) : Token.UNSET;
-            link.begin(
-                    Handshake.afterStart(known, Token.of(start.newToken().bytes())),
-                    List.of(bind(start)),
-                    start.restore() ? RESTORE_TIMEOUT : BOOT_TIMEOUT);
+            List<Reply> replies =
+                    link.begin(
+                            Handshake.afterStart(known, Token.of(start.newToken().bytes())),
+                            List.of(bind(start)),
+                            start.restore() ? RESTORE_TIMEOUT : BOOT_TIMEOUT);
             phase(phases, "guest", begin);
+            tellOfHooks(record, replies.getFirst().getBound());
             vm.setPhases(phases);
             return vm;
         } catch (RuntimeException e) {
@@ -173,7 +181,15 @@ public final class QemuEngine implements Engine {
                         .setHostname(start.identity().hostname())
                         .setMaxProcesses(start.identity().maxProcesses())
                         .setDefaultUser(start.identity().user())
+                        .setForked(start.identity().forked())
                         .build());
+    }
+
+    /** The child goes on all the same: the template's author has to know, not the user to wait. */
+    private static void tellOfHooks(VmRecord record, Bound bound) {
+        if (bound.getHooks() != HooksOutcome.HOOKS_OUTCOME_FINE) {
+            LOG.warn("{}: hooks of the fork: {}", record.session(), bound.getHooks());
+        }
     }
 
     private static PidFd open(int pid) {

@@ -249,7 +249,7 @@ final class QemuVm implements Vm {
             link.client().thaw();
         } else {
             // Adopted while it stood still. The handshake thaws.
-            link.begin(Handshake.reconnect(link.token()), List.of(), RECONNECT_TIMEOUT);
+            var _ = link.begin(Handshake.reconnect(link.token()), List.of(), RECONNECT_TIMEOUT);
         }
     }
 
