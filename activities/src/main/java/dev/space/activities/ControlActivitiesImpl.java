@@ -83,7 +83,9 @@ public class ControlActivitiesImpl implements ControlActivities {
                     deadline(answer.deadlineAt(), answer.deadlineAction()),
                     answer.target() == null ? null : SessionLoader.ref(answer.target()),
                     answer.acceptLoss(),
-                    answer.origin());
+                    answer.origin(),
+                    answer.stored() == null ? null : SessionLoader.ref(answer.stored()),
+                    answer.durable());
         });
     }
 

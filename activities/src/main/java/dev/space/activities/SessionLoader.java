@@ -116,6 +116,7 @@ public class SessionLoader {
         }
         Instant accepted =
                 operation.acceptedAt() == null ? operation.requestedAt() : operation.acceptedAt();
+        CommitStore.Snapshot target = rows.target(row, operation).orElse(null);
         return new InFlight(
                 operation.id(),
                 operation.kind(),
@@ -124,8 +125,10 @@ public class SessionLoader {
                 row.fenceAttempt(),
                 "",
                 accepted.toEpochMilli(),
-                rows.target(row, operation).map(SessionLoader::ref).orElse(null),
+                target == null ? null : ref(target),
                 operation.acceptLoss(),
-                RepairStore.origin(row, operation));
+                RepairStore.origin(row, operation),
+                target == null ? null : durable(target.id().value()),
+                operation.durable());
     }
 }

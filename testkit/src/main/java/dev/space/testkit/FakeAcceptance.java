@@ -50,7 +50,9 @@ final class FakeAcceptance {
                     row.deadline,
                     null,
                     false,
-                    null);
+                    null,
+                    null,
+                    false);
         }
         return null;
     }

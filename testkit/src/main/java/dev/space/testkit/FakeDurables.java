@@ -93,7 +93,7 @@ public final class FakeDurables {
             row.baseEpoch = r.fence().epoch();
         }
         for (Row d : row.durables) {
-            if (kind == OperationKind.SUSPEND
+            if ((kind == OperationKind.SUSPEND || kind == OperationKind.CHECKPOINT)
                     && d.operation.equals(r.operation())
                     && !isStored(row, durable)) {
                 d.state = State.COMPLETE;

@@ -54,13 +54,18 @@ final class FakeForks {
                 .orElse(null);
     }
 
-    /** A child is placed where its snapshot is, and nowhere else. */
+    /** What starts from a snapshot is placed where that is, else, if it is stored, anywhere. */
     static @Nullable String place(Session row, Operation operation, List<String> placeable) {
-        if (originOf(row, operation) == null) {
-            return placeable.isEmpty() ? null : placeable.getFirst();
+        String any = placeable.isEmpty() ? null : placeable.getFirst();
+        boolean from = originOf(row, operation) != null || operation.kind == OperationKind.ROLLBACK;
+        if (!from) {
+            return any;
         }
-        SnapshotRef target = target(row, operation);
-        return target != null && placeable.contains(target.node()) ? target.node() : null;
+        SnapshotRef target = FakeRecords.target(row, operation);
+        if (target != null && placeable.contains(target.node())) {
+            return target.node();
+        }
+        return FakeRecords.stored(row, operation) == null ? null : any;
     }
 
     /** With the commit, so that a retry makes none twice. */

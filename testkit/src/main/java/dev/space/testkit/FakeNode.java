@@ -124,6 +124,14 @@ public final class FakeNode implements NodeActivities {
         return s == null ? List.of() : List.copyOf(s.snapshots.values());
     }
 
+    /** A copy makes room for others. */
+    public synchronized void forget(SessionId session, SnapshotId snapshot) {
+        Session s = sessions.get(session);
+        if (s != null) {
+            s.snapshots.remove(snapshot);
+        }
+    }
+
     /** The VM of the session ends by itself; answers the start that made it. */
     public synchronized @Nullable Fence exit(SessionId session) {
         Session s = sessions.get(session);
@@ -211,6 +219,9 @@ public final class FakeNode implements NodeActivities {
                 "upload",
                 request.ref(),
                 s -> {
+                    if (!request.runs()) {
+                        s.vm = null;
+                    }
                     SnapshotTaken taken = s.snapshots.get(request.snapshot());
                     if (taken == null) {
                         throw new SpaceException(
@@ -277,7 +288,8 @@ public final class FakeNode implements NodeActivities {
         SnapshotTaken newest = request.newest() ? newest(s, request.snapshot()) : null;
         SnapshotId source = newest == null ? request.snapshot() : newest.snapshot();
         SessionId origin = request.origin();
-        Session owner = origin == null ? s : sessions.get(origin);
+        boolean own = origin == null || s.snapshots.containsKey(source);
+        Session owner = own ? s : sessions.get(origin);
         boolean missing =
                 source == null
                         ? request.newest()

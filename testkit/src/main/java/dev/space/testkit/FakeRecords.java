@@ -2,13 +2,16 @@ package dev.space.testkit;
 
 import dev.space.contract.control.AcceptAnswer;
 import dev.space.contract.control.ControlActivities.LoadedSession;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
+import dev.space.model.Command;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
+import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.testkit.FakeStore.Operation;
 import dev.space.testkit.FakeStore.Session;
@@ -47,7 +50,9 @@ final class FakeRecords {
                         o.acceptedAtMillis,
                         target(row, o),
                         o.acceptLoss,
-                        FakeForks.originOf(row, o));
+                        FakeForks.originOf(row, o),
+                        stored(row, o),
+                        o.durable);
             }
         }
         return null;
@@ -65,7 +70,9 @@ final class FakeRecords {
                 null,
                 target(row, operation),
                 operation.acceptLoss,
-                FakeForks.originOf(row, operation));
+                FakeForks.originOf(row, operation),
+                stored(row, operation),
+                operation.durable);
     }
 
     static AcceptAnswer refused(
@@ -82,7 +89,9 @@ final class FakeRecords {
                 null,
                 null,
                 false,
-                null);
+                null,
+                null,
+                false);
     }
 
     static @Nullable SnapshotRef target(Session row, Operation operation) {
@@ -90,7 +99,37 @@ final class FakeRecords {
             return FakeForks.target(row, operation);
         }
         return row.snapshots.stream()
-                .filter(s -> s.id().equals(operation.snapshot) && s.node().equals(row.node))
+                .filter(s -> s.id().equals(operation.snapshot))
+                .filter(s -> isReachable(row, operation, s))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Children start where the snapshot is; the session itself where it is, if it is anywhere. */
+    private static boolean isReachable(Session row, Operation operation, SnapshotRef snapshot) {
+        return operation.command == Command.FORK
+                || row.node == null
+                || snapshot.node().equals(row.node)
+                || storedOf(row, snapshot.id()) != null;
+    }
+
+    /** The target, where the object store has it whole. */
+    static @Nullable DurableRef stored(Session row, Operation operation) {
+        SnapshotRef target = target(row, operation);
+        if (target == null) {
+            return null;
+        }
+        Session origin = row.origin;
+        boolean child = FakeForks.originOf(row, operation) != null;
+        return storedOf(child && origin != null ? origin : row, target.id());
+    }
+
+    private static @Nullable DurableRef storedOf(Session row, SnapshotId snapshot) {
+        return row.durables.stream()
+                .filter(d -> d.state == FakeDurables.State.COMPLETE)
+                .filter(d -> d.snapshot.id().equals(snapshot))
+                .map(d -> d.stored)
+                .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
     }

@@ -81,6 +81,7 @@ public final class FakeStore implements ControlActivities {
         public long epoch;
         public @Nullable SnapshotId snapshot;
         public boolean acceptLoss;
+        public boolean durable;
 
         /** Of a FORK: the sessions that it makes, and the CREATE of each. */
         public final Map<SessionId, OperationId> children = new LinkedHashMap<>();
@@ -429,15 +430,15 @@ public final class FakeStore implements ControlActivities {
         row.endings.add(
                 new Ending(
                         Objects.requireNonNull(operation.kind), r.outcome(), row.state, r.state()));
-        if (operation.kind == OperationKind.ROLLBACK && r.outcome() == OperationState.DONE) {
-            row.base = FakeRecords.target(row, operation);
-            row.baseEpoch = r.fence().epoch();
-        }
         row.state = r.state();
         row.node = r.node();
         row.vm = r.vm();
         row.reason = r.reason();
         r.snapshots().forEach(s -> FakeRecords.list(row, s));
+        if (operation.kind == OperationKind.ROLLBACK && r.outcome() == OperationState.DONE) {
+            row.base = FakeRecords.target(row, operation);
+            row.baseEpoch = r.fence().epoch();
+        }
         String name = r.snapshotName();
         if (name != null && !r.snapshots().isEmpty()) {
             row.names.put(name, r.snapshots().getLast().id().value());

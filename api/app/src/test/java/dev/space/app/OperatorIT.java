@@ -49,6 +49,34 @@ class OperatorIT extends SharedPlatform {
     }
 
     @Test
+    void aNodeThatIsDrainedGetsNothingNew() throws Exception {
+        String node = "/operator/v1/nodes/fake-1/";
+        ok(p().post(node + "cordon", "", AS_OPERATOR), 200);
+        try {
+            JsonNode nodes = ok(p().get("/v1/nodes"), 200).get("nodes");
+            assertThat(nodes.findValuesAsText("cordoned")).contains("true");
+            JsonNode refused = ok(p().post("/v1/sessions", "{\"template\":\"default\"}"), 503);
+            assertThat(refused.get("code").asText()).isEqualTo("NO_CAPACITY");
+        } finally {
+            ok(p().post(node + "uncordon", "", AS_OPERATOR), 200);
+        }
+        String id = create("{\"template\":\"default\"}").get("id").asText();
+        assertThat(
+                        ok(
+                                        p().post(
+                                                        "/operator/v1/sessions/" + id + "/suspend",
+                                                        "",
+                                                        AS_OPERATOR),
+                                        200)
+                                .get("state")
+                                .asText())
+                .isEqualTo("SUSPENDED");
+        ok(p().delete("/v1/sessions/" + id), 200);
+        ok(p().post("/operator/v1/nodes/nobody/off", "", AS_OPERATOR), 404);
+        ok(p().post(node + "off", ""), 401);
+    }
+
+    @Test
     void isClosedToEverybodyElse() throws Exception {
         String id = create("{\"template\":\"default\"}").get("id").asText();
         JsonNode refused = ok(p().get("/operator/v1/sessions"), 401);

@@ -8,6 +8,7 @@ import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,10 +50,19 @@ class SuspendIT extends SharedPlatform {
                 .as("already so")
                 .isEqualTo("SUSPENDED");
 
+        p().await("it runs nowhere", () -> !ok(p().get(path), 200).has("runsOn"));
         JsonNode running = ok(p().post(path + "/restore", ""), 200);
         assertThat(running.get("state").asText()).isEqualTo("RUNNING");
         assertThat(running.get("epoch").asLong()).isEqualTo(2);
         assertThat(running.get("node").asText()).isEqualTo("fake-1");
+        p().await(
+                        "it is seen where it is assigned",
+                        () ->
+                                ok(p().get(path), 200)
+                                        .path("runsOn")
+                                        .path("node")
+                                        .asText()
+                                        .equals("fake-1"));
         assertThat(running.get("durable")).as("what a lost node would leave").isNotNull();
         JsonNode events = ok(p().get(path + "/events"), 200).get("events");
         assertThat(events.findValuesAsText("action")).contains("suspend", "restore");
@@ -82,15 +92,97 @@ class SuspendIT extends SharedPlatform {
     }
 
     @Test
-    void whatThisReleaseCannotDoOfASuspendedOneIsSaid() throws IOException {
-        JsonNode session = suspended();
-        String snapshot = session.get("durable").get("snapshot").asText();
-        JsonNode refused =
-                ok(p().post(path + "/rollback", "{\"snapshot\":\"" + snapshot + "\"}"), 501);
-        assertThat(refused.get("code").asText()).isEqualTo("NOT_AVAILABLE");
-        assertThat(ok(p().delete(path + "/snapshots/" + snapshot), 409).get("code").asText())
+    void aSuspendedOneIsForkedAndGoesBack() throws IOException {
+        String stored = suspended().get("snapshot").asText();
+        assertThat(ok(p().delete(path + "/snapshots/" + stored), 409).get("code").asText())
                 .as("the session stands on it")
                 .isEqualTo("SNAPSHOT_IN_USE");
+        JsonNode fork = ok(p().post(path + "/fork", "{\"count\":2}"), 200);
+        assertThat(fork.get("snapshot").asText()).isEqualTo(stored);
+        for (JsonNode child : fork.get("children")) {
+            assertThat(child.get("state").asText()).as(child.toString()).isEqualTo("RUNNING");
+            ok(p().delete("/v1/sessions/" + child.get("id").asText()), 200);
+        }
+        assertThat(ok(p().get(path), 200).get("state").asText()).isEqualTo("SUSPENDED");
+        JsonNode back = ok(p().post(path + "/rollback", "{\"snapshot\":\"" + stored + "\"}"), 200);
+        assertThat(back.get("state").asText()).isEqualTo("RUNNING");
+        assertThat(back.get("durable").get("snapshot").asText()).isEqualTo(stored);
+    }
+
+    @Test
+    void aSnapshotIsRestoredAsANewSession() throws IOException {
+        String stored = suspended().get("snapshot").asText();
+        String restore = path + "/snapshots/" + stored + "/restore";
+        JsonNode made = ok(p().post(restore, "{\"labels\":{\"as\":\"new\"}}"), 201);
+        JsonNode child = made.get("children").get(0);
+        String own = "/v1/sessions/" + child.get("id").asText();
+        JsonNode session = ok(p().get(own), 200);
+        assertThat(session.get("state").asText()).as(made.toString()).isEqualTo("RUNNING");
+        assertThat(session.get("labels").get("as").asText()).isEqualTo("new");
+        assertThat(path).endsWith(session.get("forkedFrom").asText());
+        assertThat(ok(p().get(path), 200).get("state").asText()).isEqualTo("SUSPENDED");
+        ok(p().delete(own), 200);
+        String unknown = path + "/snapshots/snp_aaaaaaaaaaaaaaaaaaaaaaaaaa/restore";
+        assertThat(ok(p().post(unknown, ""), 404).get("code").asText())
+                .isEqualTo("SNAPSHOT_NOT_FOUND");
+    }
+
+    @Test
+    void aCheckpointIsStoredWhileTheSessionRuns() throws IOException {
+        JsonNode session = ok(p().post(path + "/checkpoint", "{\"durable\":true}"), 200);
+        assertThat(session.get("state").asText()).isEqualTo("RUNNING");
+        assertThat(session.get("epoch").asLong()).isEqualTo(1);
+        assertThat(session.get("durability").asText()).isEqualTo("DURABLE");
+        JsonNode snapshot = ok(p().get(path + "/snapshots"), 200).get("snapshots").get(0);
+        assertThat(snapshot.get("durability").asText()).isEqualTo("DURABLE");
+        assertThat(snapshot.get("reason").asText()).isEqualTo("CHECKPOINT");
+        ok(p().post(path + "/pause", "{\"durable\":true}"), 400);
+    }
+
+    @Test
+    void policiesAreCheckedAndShown() throws IOException {
+        for (String wrong :
+                List.of(
+                        "\"durability\":{\"everySeconds\":29}",
+                        "\"durability\":{}",
+                        "\"idle\":{\"afterSeconds\":9}",
+                        "\"idle\":{\"afterSeconds\":60,\"action\":\"sleep\"}")) {
+            ok(p().post("/v1/sessions", "{\"template\":\"default\"," + wrong + "}"), 400);
+        }
+        JsonNode session =
+                create(
+                        "{\"template\":\"default\",\"durability\":{\"everySeconds\":3600},"
+                                + "\"idle\":{\"afterSeconds\":600,\"action\":\"suspend\"}}");
+        assertThat(session.get("durabilityPolicy").get("everySeconds").asLong()).isEqualTo(3600);
+        assertThat(session.get("idle").get("afterSeconds").asLong()).isEqualTo(600);
+        assertThat(session.get("idle").get("action").asText()).isEqualTo("suspend");
+        ok(p().delete(path(session)), 200);
+    }
+
+    @Test
+    void whatIsIdleIsPausedThenSuspendedAndWhatIsDueIsStored() throws Exception {
+        JsonNode session =
+                create(
+                        "{\"template\":\"default\",\"durability\":{\"everySeconds\":30},"
+                                + "\"idle\":{\"afterSeconds\":10,\"action\":\"suspend\"}}");
+        String own = path(session);
+        execute(
+                "UPDATE sessions SET created_at = now() - interval '1 hour', idle_seconds = 3600"
+                        + " WHERE id = '"
+                        + session.get("id").asText()
+                        + "'");
+        p().await("it is stored by its policy", () -> ok(p().get(own), 200).has("durable"));
+        assertThat(ok(p().get(own), 200).get("state").asText()).isEqualTo("RUNNING");
+        execute(
+                "UPDATE sessions SET idle_seconds = 1 WHERE id = '"
+                        + session.get("id").asText()
+                        + "'");
+        p().await(
+                        "it is suspended",
+                        () -> ok(p().get(own), 200).get("state").asText().equals("SUSPENDED"));
+        JsonNode operations = ok(p().get(own + "/operations"), 200).get("operations");
+        assertThat(operations.findValuesAsText("kind")).contains("PAUSE", "SUSPEND", "CHECKPOINT");
+        ok(p().delete(own), 200);
     }
 
     @Test

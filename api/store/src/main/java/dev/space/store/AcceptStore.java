@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public class AcceptStore {
     private static final String NO_TARGET =
-            "the session has no such snapshot on its node; GET /v1/sessions/ID/snapshots lists them";
+            "the session has no such snapshot where it can be started from: on its node or in the"
+                    + " object store; GET /v1/sessions/ID/snapshots lists them";
 
     private final Db db;
 
@@ -57,10 +58,15 @@ public class AcceptStore {
             @Nullable String deadlineAction,
             CommitStore.@Nullable Snapshot target,
             boolean acceptLoss,
-            @Nullable SessionId origin) {
+            @Nullable SessionId origin,
+            DurableRows.@Nullable Stored stored,
+            boolean durable) {
 
         private Answer towards(
-                CommitStore.@Nullable Snapshot snapshot, boolean loss, @Nullable SessionId of) {
+                CommitStore.@Nullable Snapshot snapshot,
+                OperationRow row,
+                @Nullable SessionId of,
+                DurableRows.@Nullable Stored whole) {
             return new Answer(
                     accepted,
                     number,
@@ -72,8 +78,10 @@ public class AcceptStore {
                     deadlineAt,
                     deadlineAction,
                     snapshot,
-                    loss,
-                    of);
+                    row.acceptLoss(),
+                    of,
+                    whole,
+                    row.durable());
         }
     }
 
@@ -125,10 +133,12 @@ public class AcceptStore {
 
     private static Answer withTarget(Db.Tx tx, SessionRow session, OperationRow row, Answer answer)
             throws SQLException {
+        CommitStore.Snapshot target = RepairStore.target(tx, session, row).orElse(null);
         return answer.towards(
-                RepairStore.target(tx, session, row).orElse(null),
-                row.acceptLoss(),
-                RepairStore.origin(session, row));
+                target,
+                row,
+                RepairStore.origin(session, row),
+                target == null ? null : DurableRows.stored(tx, target.id()).orElse(null));
     }
 
     /**
@@ -158,7 +168,9 @@ public class AcceptStore {
                 null,
                 null,
                 false,
-                null);
+                null,
+                null,
+                false);
     }
 
     private static Optional<Answer> refusal(
@@ -196,7 +208,9 @@ public class AcceptStore {
                             session.deadlineAction(),
                             null,
                             false,
-                            null));
+                            null,
+                            null,
+                            false));
         }
         if (session.operation() != null
                 && !destroy
@@ -273,28 +287,40 @@ public class AcceptStore {
                 null,
                 null,
                 false,
-                null);
+                null,
+                null,
+                false);
     }
 
-    /** A fork's child is placed where its snapshot is, and nowhere else. */
+    /** What starts from a snapshot is placed where that is, else, if it is stored, anywhere. */
     private static Optional<String> place(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
             throws SQLException {
-        if (row == null || RepairStore.origin(session, row) == null) {
+        if (row == null || !startsFromTarget(session, row)) {
             return Placement.near(tx, session, copyOf(tx, session));
         }
-        return Placement.only(tx, session, nodeOfTarget(tx, session, row));
-    }
-
-    private static String nodeOfTarget(Db.Tx tx, SessionRow session, OperationRow row)
-            throws SQLException {
-        return RepairStore.target(tx, session, row).map(CommitStore.Snapshot::node).orElse("");
+        CommitStore.Snapshot target = RepairStore.target(tx, session, row).orElse(null);
+        if (target == null) {
+            return Optional.empty();
+        }
+        return DurableRows.stored(tx, target.id()).isPresent()
+                ? Placement.near(tx, session, target.node())
+                : Placement.only(tx, session, target.node());
     }
 
     private static Placement.Unplaced why(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
             throws SQLException {
-        return row == null || RepairStore.origin(session, row) == null
-                ? Placement.why(tx, session, null)
-                : Placement.why(tx, session, nodeOfTarget(tx, session, row));
+        CommitStore.Snapshot target =
+                row == null || !startsFromTarget(session, row)
+                        ? null
+                        : RepairStore.target(tx, session, row).orElse(null);
+        if (target == null || DurableRows.stored(tx, target.id()).isPresent()) {
+            return Placement.why(tx, session, null);
+        }
+        return Placement.why(tx, session, target.node());
+    }
+
+    private static boolean startsFromTarget(SessionRow session, OperationRow row) {
+        return row.kind() == OperationKind.ROLLBACK || RepairStore.origin(session, row) != null;
     }
 
     /** Where a copy of what a stored session stands on may still be. */
@@ -397,7 +423,8 @@ public class AcceptStore {
 
     private static Answer refused(ErrorCode error, String detail, @Nullable OperationId tombstone) {
         return new Answer(
-                false, 0, 0, null, error, detail, tombstone, null, null, null, false, null);
+                false, 0, 0, null, error, detail, tombstone, null, null, null, false, null, null,
+                false);
     }
 
     static boolean isStart(OperationKind kind) {

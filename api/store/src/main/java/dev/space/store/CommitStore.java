@@ -283,7 +283,7 @@ public class CommitStore {
                         WHERE snapshots.session_id = EXCLUDED.session_id
                             AND EXISTS (SELECT 1 FROM operations r
                                 WHERE r.id = EXCLUDED.operation_id
-                                    AND r.kind IN ('RESTORE', 'RECOVER'))
+                                    AND r.kind IN ('RESTORE', 'RECOVER', 'ROLLBACK'))
                     """,
                     snapshot.id(),
                     session,

@@ -137,7 +137,7 @@ public class DurableRows {
                 number);
     }
 
-    private static Optional<Stored> stored(Db.Tx tx, SnapshotId snapshot) throws SQLException {
+    static Optional<Stored> stored(Db.Tx tx, SnapshotId snapshot) throws SQLException {
         return tx.first(RESTORABLE + " AND p.id = ?", DurableRows::read, snapshot);
     }
 
@@ -157,12 +157,16 @@ public class DurableRows {
                 row.getLong("bytes_logical"));
     }
 
-    /** In the commit of its SUSPEND: from here on it can be restored. */
+    private static boolean isUpload(OperationKind kind) {
+        return kind == OperationKind.SUSPEND || kind == OperationKind.CHECKPOINT;
+    }
+
+    /** In the commit of its SUSPEND or CHECKPOINT: from here on it can be restored. */
     static void complete(Db.Tx tx, CommitStore.Commit commit, OperationRow operation)
             throws SQLException {
         Stored stored = commit.durable();
         if (stored == null
-                || operation.kind() != OperationKind.SUSPEND
+                || !isUpload(operation.kind())
                 || commit.outcome() != OperationState.DONE) {
             return;
         }

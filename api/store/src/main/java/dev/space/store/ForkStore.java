@@ -93,7 +93,7 @@ public class ForkStore {
                             fork.source(),
                             OperationKind.FORK,
                             fork.actor(),
-                            new CommandArguments(null, fork.snapshot(), false));
+                            new CommandArguments(null, fork.snapshot(), false, false));
             for (int i = 0; i < fork.children().size(); i++) {
                 plan(tx, fork, fork.children().get(i), i);
             }
@@ -182,7 +182,7 @@ public class ForkStore {
                 INSERT INTO sessions (id, organisation_id, project_id, state, desired, engine,
                     template_name, template_digest, size, labels, env_encrypted, auto_resume,
                     deadline_at, deadline_action, origin_session_id, fork_operation,
-                    fork_position, lineage_id)
+                    fork_position, lineage_id, durable_every_seconds, idle_seconds, idle_action)
                 SELECT c.session_id, s.organisation_id, s.project_id, 'NEW', 'NEW', s.engine,
                     s.template_name, s.template_digest, s.size, c.labels, c.env_encrypted,
                     s.auto_resume,
@@ -190,7 +190,8 @@ public class ForkStore {
                         WHEN s.deadline_at > now() THEN s.deadline_at END,
                     CASE WHEN c.deadline_at IS NOT NULL THEN c.deadline_action
                         WHEN s.deadline_at > now() THEN s.deadline_action END,
-                    s.id, c.operation_id, c.position, s.lineage_id
+                    s.id, c.operation_id, c.position, s.lineage_id, s.durable_every_seconds,
+                    s.idle_seconds, s.idle_action
                 FROM fork_children c JOIN sessions s ON s.id = ? WHERE c.operation_id = ?
                 """,
                 commit.session(),

@@ -205,6 +205,25 @@ public class NodeStore {
                 audit.at());
     }
 
+    /** Whether new sandboxes may come; false where there is no such node. */
+    public boolean cordon(String node, boolean cordoned) {
+        return db.inOneStatement(
+                tx -> tx.update("UPDATE nodes SET cordoned = ? WHERE id = ?", cordoned, node) > 0);
+    }
+
+    /**
+     * The node and its VMs are stopped, says who stopped them: nobody has to wait for the end of
+     * its lease. Whoever would renew it is stopped as well.
+     */
+    public boolean off(String node) {
+        return db.inOneStatement(tx ->
+                tx.update(
+                                "UPDATE nodes SET lease_until = least(lease_until, now()),"
+                                        + " cordoned = false WHERE id = ?",
+                                node)
+                        > 0);
+    }
+
     /** Where a node's API is, while its row exists. */
     public Optional<String> address(String node) {
         return db.inOneStatement(tx ->

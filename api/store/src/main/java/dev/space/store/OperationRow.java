@@ -21,6 +21,7 @@ public record OperationRow(
         @Nullable String argument,
         @Nullable String snapshot,
         boolean acceptLoss,
+        boolean durable,
         long number,
         long epoch,
         @Nullable ErrorCode error,
@@ -31,8 +32,8 @@ public record OperationRow(
 
     static final String COLUMNS =
             "id, session_id, kind, state, actor, argument, snapshot_id, accept_loss,"
-                    + " coalesce(number, 0) AS number, coalesce(epoch, 0) AS epoch, error_code,"
-                    + " error_detail, requested_at, accepted_at, ended_at";
+                    + " durable, coalesce(number, 0) AS number, coalesce(epoch, 0) AS epoch,"
+                    + " error_code, error_detail, requested_at, accepted_at, ended_at";
 
     static final String SELECT = "SELECT " + COLUMNS + " FROM operations WHERE id = ?";
 
@@ -47,6 +48,7 @@ public record OperationRow(
                 row.getString("argument"),
                 row.getString("snapshot_id"),
                 row.getBoolean("accept_loss"),
+                row.getBoolean("durable"),
                 row.getLong("number"),
                 row.getLong("epoch"),
                 error == null ? null : ErrorCode.valueOf(error),

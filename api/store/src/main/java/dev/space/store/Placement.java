@@ -8,9 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a node: alive (its lease runs), with the template, the engine, a slot, memory and disk.
- * Of those the one with the fewest sandboxes wins. Nothing is reserved: the node itself refuses
- * what it has no room for, and the workflow then moves on.
+ * Chooses a node: alive (its lease runs), not being drained, with the template, the engine, a slot,
+ * memory and disk. Of those the one with the fewest sandboxes wins. Nothing is reserved: the node
+ * itself refuses what it has no room for, and the workflow then moves on.
  */
 final class Placement {
     static final String NO_ROOM =
@@ -26,7 +26,7 @@ final class Placement {
                     (SELECT count(*) FROM sessions s WHERE s.node_id = n.id
                         AND s.state IN ('NEW','WARM','RUNNING') AND s.id <> ?) AS used
                 FROM nodes n
-                WHERE n.lease_until > now()
+                WHERE n.lease_until > now() AND NOT n.cordoned
                     AND (?::text IS NULL OR n.id <> ?)
                     AND (?::text IS NULL OR n.id = ?)
                     AND (?::text IS NULL OR n.engine = ?)

@@ -221,8 +221,23 @@ public class RepairStore {
             // of any state: whether it is still there the node knows, and whether it had begun
             return tx.first(SNAPSHOT, RepairStore::snapshot, origin, id);
         }
-        return listed(tx, session.id(), id)
-                .filter(snapshot -> snapshot.node().equals(session.node()));
+        Optional<CommitStore.Snapshot> target = listed(tx, session.id(), id);
+        return target.isPresent() && isReachable(tx, session, row.kind(), target.get())
+                ? target
+                : Optional.empty();
+    }
+
+    /**
+     * Children start where the snapshot is; the session itself goes back on its own node, or where
+     * the snapshot is when it is on none. What the object store has can be had anywhere.
+     */
+    private static boolean isReachable(
+            Db.Tx tx, SessionRow session, OperationKind kind, CommitStore.Snapshot snapshot)
+            throws SQLException {
+        boolean somewhere = !snapshot.node().isEmpty();
+        boolean anywhere = kind == OperationKind.FORK || session.node() == null;
+        boolean there = anywhere ? somewhere : snapshot.node().equals(session.node());
+        return there || DurableRows.stored(tx, snapshot.id()).isPresent();
     }
 
     /** The session that the target is of, where the row is the CREATE of a fork's child. */
@@ -267,6 +282,37 @@ public class RepairStore {
 
     /** A VM that a row says is running, with nothing in flight that would change it. */
     public record RunningVm(SessionId session, Fence start) {}
+
+    /** A VM that a node says it runs. */
+    public record SeenVm(SessionId session, long epoch) {}
+
+    /** Writes down what a node runs now; what is known and young enough is not written again. */
+    public void seen(String node, List<SeenVm> running) {
+        String[] ids = running.stream().map(vm -> vm.session().value()).toArray(String[]::new);
+        String[] epochs =
+                running.stream().map(vm -> Long.toString(vm.epoch())).toArray(String[]::new);
+        db.inTransaction(tx -> {
+            tx.update(
+                    """
+                    UPDATE sessions s SET seen_node = ?, seen_epoch = v.epoch::bigint,
+                        seen_at = now()
+                    FROM unnest(?::text[], ?::text[]) AS v (id, epoch)
+                    WHERE s.id = v.id AND (s.seen_node IS DISTINCT FROM ?
+                        OR s.seen_epoch IS DISTINCT FROM v.epoch::bigint
+                        OR s.seen_at < now() - interval '1 minute')
+                    """,
+                    node,
+                    ids,
+                    epochs,
+                    node);
+            tx.update(
+                    "UPDATE sessions SET seen_node = NULL, seen_epoch = NULL, seen_at = now()"
+                            + " WHERE seen_node = ? AND NOT (id = ANY (?))",
+                    node,
+                    ids);
+            return true;
+        });
+    }
 
     /** What should run on a node now. */
     public List<RunningVm> runningOn(String node, int max) {

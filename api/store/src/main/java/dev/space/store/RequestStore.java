@@ -61,7 +61,39 @@ public class RequestStore {
             @Nullable Blob envEncrypted,
             boolean autoResume,
             @Nullable Instant deadlineAt,
-            @Nullable String deadlineAction) {}
+            @Nullable String deadlineAction,
+            SessionPolicy policy) {
+
+        /** One that the platform does nothing with by itself. */
+        public NewSession(
+                SessionId id,
+                String organisation,
+                String project,
+                String templateName,
+                String templateDigest,
+                String size,
+                @Nullable String engine,
+                String labelsJson,
+                @Nullable Blob envEncrypted,
+                boolean autoResume,
+                @Nullable Instant deadlineAt,
+                @Nullable String deadlineAction) {
+            this(
+                    id,
+                    organisation,
+                    project,
+                    templateName,
+                    templateDigest,
+                    size,
+                    engine,
+                    labelsJson,
+                    envEncrypted,
+                    autoResume,
+                    deadlineAt,
+                    deadlineAction,
+                    SessionPolicy.NONE);
+        }
+    }
 
     /** Session, CREATE and key in one transaction. */
     public Requested create(
@@ -249,8 +281,8 @@ public class RequestStore {
                         INSERT INTO sessions (id, organisation_id, project_id, state, desired,
                             engine, template_name, template_digest, size, labels,
                             env_encrypted, auto_resume, deadline_at, deadline_action,
-                            lineage_id)
-                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?)
+                            lineage_id, durable_every_seconds, idle_seconds, idle_action)
+                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?)
                         RETURNING
                         """
                                 + SessionRow.COLUMNS,
@@ -267,7 +299,10 @@ public class RequestStore {
                         session.autoResume(),
                         session.deadlineAt(),
                         session.deadlineAction(),
-                        session.id())
+                        session.id(),
+                        session.policy().durableEverySeconds(),
+                        session.policy().idleSeconds(),
+                        session.policy().idleAction())
                 .orElseThrow();
     }
 
@@ -281,8 +316,8 @@ public class RequestStore {
             throws SQLException {
         return tx.first(
                         "INSERT INTO operations (id, session_id, kind, state, actor, argument,"
-                                + " snapshot_id, accept_loss)"
-                                + " VALUES (?, ?, ?, 'REQUESTED', ?, ?, ?, ?) RETURNING "
+                                + " snapshot_id, accept_loss, durable)"
+                                + " VALUES (?, ?, ?, 'REQUESTED', ?, ?, ?, ?, ?) RETURNING "
                                 + OperationRow.COLUMNS,
                         OperationRow::read,
                         operation,
@@ -291,7 +326,8 @@ public class RequestStore {
                         actor,
                         arguments.name(),
                         arguments.snapshot(),
-                        arguments.acceptLoss())
+                        arguments.acceptLoss(),
+                        arguments.durable())
                 .orElseThrow();
     }
 }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param durable the newest snapshot that the object store has whole
  * @param tombstone the DESTROY that is wanted
  * @param origin the session that it was forked from
+ * @param idleAction what follows when nothing happens in it; null: nothing
  */
 public record SessionRow(
         SessionId id,
@@ -56,7 +57,8 @@ public record SessionRow(
         ReasonCode reasonCode,
         Instant reasonAt,
         @Nullable OperationId tombstone,
-        @Nullable SessionId origin) {
+        @Nullable SessionId origin,
+        @Nullable String idleAction) {
 
     static final String COLUMNS =
             "id, organisation_id, project_id, state, desired, durability, engine, template_name,"
@@ -65,7 +67,7 @@ public record SessionRow(
                     + " node_id, nodes_touched, vm_epoch, vm_number, vm_attempt, snapshot_id,"
                     + " preserved_id, durable_snapshot_id, reason, reason_code, reason_at,"
                     + " tombstone_operation,"
-                    + " origin_session_id";
+                    + " origin_session_id, idle_action";
 
     static final String SELECT = "SELECT " + COLUMNS + " FROM sessions WHERE id = ?";
 
@@ -100,7 +102,8 @@ public record SessionRow(
                 ReasonCode.valueOf(row.getString("reason_code")),
                 Objects.requireNonNull(Db.instant(row, "reason_at")),
                 operation(row.getString("tombstone_operation")),
-                session(row.getString("origin_session_id")));
+                session(row.getString("origin_session_id")),
+                row.getString("idle_action"));
     }
 
     private static @Nullable SessionId session(@Nullable String id) {

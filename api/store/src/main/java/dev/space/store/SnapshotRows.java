@@ -106,6 +106,37 @@ public class SnapshotRows {
         });
     }
 
+    /**
+     * The node is going to remove a copy of what is stored. False where the session is on that node
+     * by now, or something is at work on it that may start from the copy. From here on nobody is
+     * sent to that copy.
+     */
+    public boolean evict(SessionId session, String node, SnapshotId snapshot) {
+        return db.inTransaction(tx -> {
+            SessionRow row = AcceptStore.lock(tx, session).orElse(null);
+            if (row == null || row.operation() != null || node.equals(row.node())) {
+                return false;
+            }
+            return tx.update(
+                            "UPDATE snapshots SET node_id = NULL WHERE id = ? AND session_id = ?"
+                                    + " AND node_id = ? AND durability = 'DURABLE'",
+                            snapshot,
+                            session,
+                            node)
+                    > 0;
+        });
+    }
+
+    /** The copy that was to go may still be there: it is tried again. */
+    public void notEvicted(SnapshotId snapshot, String node) {
+        db.inOneStatement(tx ->
+                tx.update(
+                        "UPDATE snapshots SET node_id = ? WHERE id = ? AND node_id IS NULL"
+                                + " AND state = 'LISTED'",
+                        node,
+                        snapshot));
+    }
+
     /** What the rows say that a node has of a session; deleted ones too. */
     public List<Row> on(SessionId session, String node, Duration old) {
         return db.inOneStatement(tx ->

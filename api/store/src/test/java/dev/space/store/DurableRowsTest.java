@@ -374,9 +374,9 @@ class DurableRowsTest {
         DurableRows.Begun begun = begin(suspend, 2, snapshot(1, 1));
         durables.giveUpDead();
         assertThat(state(begun)).as("its operation goes on").isEqualTo("PENDING");
-        DATABASE.execute("ALTER TABLE operations DISABLE TRIGGER suspend_ended");
+        DATABASE.execute("ALTER TABLE operations DISABLE TRIGGER upload_ended");
         suspendAgain();
-        DATABASE.execute("ALTER TABLE operations ENABLE TRIGGER suspend_ended");
+        DATABASE.execute("ALTER TABLE operations ENABLE TRIGGER upload_ended");
         assertThat(state(begun)).isEqualTo("PENDING");
         durables.giveUpDead();
         assertThat(state(begun)).isEqualTo("GARBAGE");

@@ -182,7 +182,8 @@ class FencingTest {
                         Blob.of(new byte[] {1, 2}),
                         false,
                         null,
-                        null),
+                        null,
+                        SessionPolicy.NONE),
                 create,
                 "key",
                 null);

@@ -106,7 +106,8 @@ final class TestDatabase {
                 null,
                 false,
                 null,
-                null);
+                null,
+                SessionPolicy.NONE);
     }
 
     /** Runs a statement as it stands. */

@@ -108,7 +108,15 @@ final class Commits {
             return record.rolledBackTo(c.made.getLast());
         }
         boolean rollback = c.operation.kind == OperationKind.ROLLBACK;
-        return rollback && target != null ? record.rolledBackTo(target) : record;
+        return rollback && target != null ? record.rolledBackTo(whereItIsNow(c, target)) : record;
+    }
+
+    /** One that was fetched is on the session's node. */
+    private static SnapshotRef whereItIsNow(OperationContext c, SnapshotRef target) {
+        return c.made.stream()
+                .filter(made -> made.id().equals(target.id()))
+                .findFirst()
+                .orElse(target);
     }
 
     /** A checkpoint of a session without a VM names the snapshot that it stands on. */

@@ -6,11 +6,14 @@ import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.SnapshotUploaded;
+import dev.space.contract.node.TakeSnapshot;
 import dev.space.contract.node.UploadSnapshot;
 import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
+import dev.space.model.OperationKind;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
 import dev.space.workflow.StepCalls.Tries;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +47,9 @@ final class Durably {
 
     /** The row first: what the object store has is never unknown to the rows. */
     static void register(OperationContext c) {
-        published(c);
+        if (c.operation.kind == OperationKind.SUSPEND) {
+            published(c);
+        }
         SnapshotRef snapshot = c.made.isEmpty() ? c.record().newest() : c.made.getLast();
         if (snapshot == null || !snapshot.node().equals(c.record().node())) {
             throw new StepFailure(
@@ -69,6 +74,7 @@ final class Durably {
         }
         String node = c.node();
         SnapshotRef snapshot = c.uploaded();
+        boolean runs = c.operation.kind == OperationKind.CHECKPOINT;
         SnapshotUploaded done =
                 c.calls.transfer(
                         "upload",
@@ -81,7 +87,8 @@ final class Durably {
                                                         snapshot.id(),
                                                         begun.upload(),
                                                         begun.lineage(),
-                                                        begun.previous())));
+                                                        begun.previous(),
+                                                        runs)));
         c.durable =
                 new DurableRef(
                         snapshot,
@@ -110,6 +117,31 @@ final class Durably {
         var _ = fenced(c, c.node(), Tries.UNTIL_DONE);
     }
 
+    /**
+     * Of a checkpoint: what runs goes on. A node that is asked for a snapshot that is there answers
+     * with it, and takes the fence.
+     */
+    static void undoStore(OperationContext c) {
+        if (c.operation.nodeLost()) {
+            return;
+        }
+        String node = c.node();
+        SnapshotId snapshot = c.uploaded().id();
+        try {
+            c.calls.end(
+                    "fence",
+                    Tries.UNTIL_ANSWERED,
+                    (ref, _) -> {
+                        var _ =
+                                Calls.snapshotting(node)
+                                        .checkpointSandbox(new TakeSnapshot(ref, snapshot));
+                        return null;
+                    });
+        } catch (StepFailure e) {
+            return; // it has said no, and knows the fence; or it was declared lost meanwhile
+        }
+    }
+
     /** On any node: what is stored is published there, and a sandbox starts from it. */
     static void restore(OperationContext c) {
         DurableRef source = c.record().durable();
@@ -121,23 +153,36 @@ final class Durably {
     }
 
     private static void on(OperationContext c, DurableRef source) {
-        String node = c.node();
-        SnapshotTaken there =
-                c.calls.transfer(
-                        "download",
-                        DOWNLOAD,
-                        (ref, _) ->
-                                Calls.transferring(node)
-                                        .downloadSnapshot(
-                                                new DownloadSnapshot(
-                                                        ref,
-                                                        source,
-                                                        c.session.templateDigest(),
-                                                        c.session.size())));
-        Starting.startFrom(c, there.snapshot());
+        SnapshotTaken there = fetch(c, source);
+        try {
+            Starting.startFrom(c, there.snapshot());
+        } catch (StepFailure e) {
+            if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND) {
+                throw e;
+            }
+            // The node's old copy made room for something else just after it was found.
+            there = fetch(c, source);
+            Starting.startFrom(c, there.snapshot());
+        }
         c.made.clear();
-        c.made.add(OperationSteps.listed(there, node));
+        c.made.add(OperationSteps.listed(there, c.node()));
         c.durable = source;
+    }
+
+    /** On the session's node afterwards, among its own snapshots. */
+    static SnapshotTaken fetch(OperationContext c, DurableRef source) {
+        String node = c.node();
+        return c.calls.transfer(
+                "download",
+                DOWNLOAD,
+                (ref, _) ->
+                        Calls.transferring(node)
+                                .downloadSnapshot(
+                                        new DownloadSnapshot(
+                                                ref,
+                                                source,
+                                                c.session.templateDigest(),
+                                                c.session.size())));
     }
 
     /** What was published on the node stays: it is a cache, and its next restore is faster. */

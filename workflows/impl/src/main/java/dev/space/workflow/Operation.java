@@ -51,7 +51,7 @@ final class Operation {
     private boolean nodeLost;
     private boolean published;
     private boolean cancellable;
-    private @Nullable Command cancelledBy;
+    private @Nullable String cancelledBy;
     private int joinedWritten;
 
     Operation(
@@ -140,11 +140,14 @@ final class Operation {
     }
 
     /** The transfer ends, the node is fenced, and the session is where it came from. */
-    void cancelTransfer(Command by) {
-        cancelledBy = by;
+    void cancelTransfer(@Nullable Command by) {
+        if (!isCancellable()) {
+            return;
+        }
+        cancelledBy = by == null ? "the end of the VM" : by.toString();
         CancellationScope waiting = attempt;
         if (waiting != null) {
-            waiting.cancel("cancelled by " + by);
+            waiting.cancel("cancelled by " + cancelledBy);
         }
     }
 
@@ -153,7 +156,7 @@ final class Operation {
         return cancellable && cancelledBy != null;
     }
 
-    @Nullable Command cancelledBy() {
+    @Nullable String cancelledBy() {
         return cancelledBy;
     }
 

@@ -131,6 +131,10 @@ final class OperationContext {
         uploaded = of;
     }
 
+    boolean isRegistered() {
+        return upload != null;
+    }
+
     UploadBegun upload() {
         return begun(upload);
     }

@@ -50,10 +50,14 @@ final class OperationRunner {
         return answer;
     }
 
-    /** A stored session is on no node; one whose node was lost goes on from what is stored. */
+    /**
+     * A stored session is on no node, and may go back from there; one whose node was lost goes on
+     * from what is stored.
+     */
     private boolean isPlaced(OperationKind kind) {
         return switch (kind) {
             case CREATE, RESTORE -> true;
+            case ROLLBACK -> holder.record().node() == null;
             case RECOVER -> holder.record().node() == null && holder.record().durable() != null;
             default -> false;
         };
@@ -77,7 +81,9 @@ final class OperationRunner {
                                         Workflow.currentTimeMillis(),
                                         answer.target(),
                                         answer.acceptLoss(),
-                                        answer.origin())));
+                                        answer.origin(),
+                                        answer.stored(),
+                                        answer.durable())));
         ErrorCode error = answer.error();
         if (error != null) {
             operation.unplaced(error, answer.detail());
@@ -121,7 +127,7 @@ final class OperationRunner {
                             operation.kind,
                             holder.record(),
                             operation.giveUp != null,
-                            context.inFlight().target() != null)) {
+                            context.inFlight())) {
                 begun.push(step); // before the call: one that timed out may have had its effect
                 step.action().accept(context);
             }

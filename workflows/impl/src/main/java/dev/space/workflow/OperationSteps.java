@@ -6,6 +6,7 @@ import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.TakeSnapshot;
+import dev.space.contract.session.InFlight;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
@@ -61,6 +62,11 @@ final class OperationSteps {
                     "start",
                     Starting::fromTarget,
                     new Undo.By("end the VM", Starting::undoOnItsNode));
+    private static final Step START_FROM_TARGET_ANYWHERE =
+            new Step(
+                    "start",
+                    Starting::fromTargetAnywhere,
+                    new Undo.By("fence", Durably::undoRestore));
     private static final Step TAKE =
             new Step(
                     "checkpoint",
@@ -91,6 +97,8 @@ final class OperationSteps {
                     new Undo.None("the end of the operation makes its row garbage"));
     private static final Step UPLOAD =
             new Step("upload", Durably::upload, new Undo.By("fence", Durably::undoUpload));
+    private static final Step STORE =
+            new Step("upload", Durably::upload, new Undo.By("fence", Durably::undoStore));
     private static final Step FIND_STORED =
             new Step(
                     "find what is stored",
@@ -109,16 +117,16 @@ final class OperationSteps {
     /**
      * The steps before the commit.
      *
-     * @param hasTarget the operation's row names a snapshot
+     * @param asked what the operation's row says of it
      */
     static List<Step> of(
-            OperationKind kind, SessionRecord record, boolean givesUp, boolean hasTarget) {
+            OperationKind kind, SessionRecord record, boolean givesUp, InFlight asked) {
         SessionState from = record.state();
         return switch (kind) {
             case CREATE -> List.of(START_NEW);
             case PAUSE -> List.of(PUBLISH);
             case RESUME -> List.of(START_FROM_SNAPSHOT);
-            case CHECKPOINT -> from == SessionState.RUNNING ? List.of(TAKE) : List.of();
+            case CHECKPOINT -> checkpoint(record, asked.durable());
             case RECOVER ->
                     givesUp
                             ? List.of(PRESERVE, LIST, GIVE_UP)
@@ -128,15 +136,25 @@ final class OperationSteps {
                     switch (from) {
                         case RUNNING -> List.of(SAFETY, START_FROM_TARGET);
                         case FAILED -> List.of(PRESERVE, LIST, NEED_SAFETY, START_FROM_TARGET);
-                        case NEW, WARM, PAUSED, SUSPENDED, DESTROYED -> List.of(START_FROM_TARGET);
+                        case SUSPENDED -> List.of(START_FROM_TARGET_ANYWHERE);
+                        case NEW, WARM, PAUSED, DESTROYED -> List.of(START_FROM_TARGET);
                     };
             // The commit makes the children: all of them, or none where a DESTROY was faster.
-            case FORK -> hasTarget ? List.of() : List.of(TAKE);
+            case FORK -> asked.target() != null ? List.of() : List.of(TAKE);
             case SUSPEND -> suspend(record);
             case RESTORE -> List.of(RESTORE);
             case PREPARE, BIND ->
                     throw new IllegalStateException("invariant: the table started " + kind);
         };
+    }
+
+    /** What does not run stands on a snapshot already; SUSPEND stores it. */
+    private static List<Step> checkpoint(SessionRecord record, boolean durable) {
+        boolean runs = record.state() == SessionState.RUNNING;
+        if (!runs) {
+            return List.of();
+        }
+        return durable ? List.of(TAKE, BEGIN_UPLOAD, STORE) : List.of(TAKE);
     }
 
     private static List<Step> suspend(SessionRecord record) {
@@ -177,7 +195,7 @@ final class OperationSteps {
     }
 
     private static void deleteSnapshot(OperationContext c) {
-        if (c.operation.nodeLost()) {
+        if (c.operation.nodeLost() || c.isRegistered()) { // its row lists it: it stays
             return;
         }
         String node = c.node();

@@ -56,7 +56,13 @@ final class Policies {
         EventEffect effect = TABLE.decide(desk.situation(), event.kind());
         boolean here = event.concerns(holder.record());
         switch (effect) {
-            case HOLD -> hold(event); // perhaps about the VM that is being started
+            case HOLD -> {
+                hold(event); // perhaps about the VM that is being started
+                boolean gone = here && event.kind() == SessionEvent.VM_EXITED;
+                if (gone && operation.kind == OperationKind.CHECKPOINT) {
+                    operation.cancelTransfer(null); // what is stored of it can wait, it cannot
+                }
+            }
             case END_OPERATION -> {
                 if (here) {
                     hold(event);

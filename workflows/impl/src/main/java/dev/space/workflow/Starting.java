@@ -2,12 +2,14 @@ package dev.space.workflow;
 
 import dev.space.contract.control.MoveAnswer;
 import dev.space.contract.control.MoveOperation;
+import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.EndSandbox;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.contract.node.StartSandbox;
 import dev.space.contract.node.StepRef;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
@@ -59,10 +61,57 @@ final class Starting {
             throw new StepFailure(
                     ErrorCode.SNAPSHOT_NOT_FOUND, "the snapshot to continue from is no more");
         }
+        DurableRef stored = c.inFlight().stored();
+        if (stored != null) {
+            anywhere(c, () -> fromOriginOrStore(c, target, stored));
+            return;
+        }
+        demandNode(c);
+        start(c, target.id(), OF_A_CHILD);
+    }
+
+    private static void demandNode(OperationContext c) {
         if (c.record().node() == null) {
             throw c.operation.whyUnplaced();
         }
-        start(c, target.id(), OF_A_CHILD);
+    }
+
+    /** From the source's copy on this node, else from what the object store has. */
+    private static void fromOriginOrStore(
+            OperationContext c, SnapshotRef target, DurableRef stored) {
+        if (target.node().equals(c.node())) {
+            try {
+                start(c, target.id(), BEFORE_MOVING);
+                return;
+            } catch (StepFailure e) {
+                if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND) {
+                    throw e;
+                }
+                // The copy has made room for something else meanwhile.
+            }
+        }
+        var _ = Durably.fetch(c, stored);
+        start(c, target.id(), BEFORE_MOVING);
+        dropFetched(c, target.id());
+    }
+
+    /**
+     * The child stands on its disk, as any child does; what it began with is the source's, and no
+     * row lists a copy of it here. Where it cannot be removed it goes with the session.
+     */
+    private static void dropFetched(OperationContext c, SnapshotId fetched) {
+        String node = c.node();
+        try {
+            c.calls.end(
+                    "drop the copy",
+                    Tries.A_FEW,
+                    (ref, _) -> {
+                        Calls.ending(node).deleteSnapshot(new DeleteSnapshot(ref, fetched));
+                        return null;
+                    });
+        } catch (StepFailure e) {
+            return; // thawed: the creation has succeeded
+        }
     }
 
     /** On one node after another: a start, with all that must be there before it. */
@@ -136,11 +185,43 @@ final class Starting {
 
     /** ROLLBACK: from the snapshot that was asked for, and from no other. */
     static void fromTarget(OperationContext c) {
+        demandNode(c);
+        backTo(c, ON_ITS_NODE);
+    }
+
+    /** ROLLBACK of what is on no node: where the snapshot is, or anywhere if it is stored. */
+    static void fromTargetAnywhere(OperationContext c) {
+        if (c.inFlight().stored() == null) {
+            fromTarget(c);
+        } else {
+            anywhere(c, () -> backTo(c, BEFORE_MOVING));
+        }
+    }
+
+    private static void backTo(OperationContext c, Tries tries) {
         SnapshotRef target = c.inFlight().target();
         if (target == null) {
             throw new IllegalStateException("invariant: a rollback goes nowhere");
         }
-        start(c, target.id(), ON_ITS_NODE);
+        DurableRef stored = c.inFlight().stored();
+        c.durable = stored;
+        if (stored != null && !target.node().equals(c.node())) {
+            fetched(c, target, stored);
+        }
+        try {
+            start(c, target.id(), tries);
+        } catch (StepFailure e) {
+            if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND || stored == null) {
+                throw e;
+            }
+            fetched(c, target, stored); // the node's copy is gone
+            start(c, target.id(), tries);
+        }
+    }
+
+    private static void fetched(OperationContext c, SnapshotRef target, DurableRef stored) {
+        c.made.removeIf(made -> made.id().equals(target.id())); // of a node that was left
+        c.made.add(OperationSteps.listed(Durably.fetch(c, stored), c.node()));
     }
 
     /** From what was just published on the node; it is left for another where that fails. */

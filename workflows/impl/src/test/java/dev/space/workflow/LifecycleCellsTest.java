@@ -38,7 +38,7 @@ final class LifecycleCellsTest {
 
     private static Stream<GoCell> go(SessionState state, Command command, Decision decision) {
         return decision instanceof Decision.Go(OperationKind kind)
-                        && LifecycleTable.isAvailable(state, kind)
+                        && LifecycleTable.AVAILABLE.contains(kind)
                 ? Stream.of(new GoCell(state, command, kind))
                 : Stream.empty();
     }

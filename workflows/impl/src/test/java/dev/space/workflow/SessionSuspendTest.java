@@ -199,13 +199,6 @@ final class SessionSuspendTest {
         assertThat(row().node).isEqualTo(World.SECOND);
     }
 
-    @Test
-    void forkAndRollbackOfWhatIsSuspendedAreNotThereYet() {
-        suspended();
-        assertThat(session.submit(Command.FORK).error()).isEqualTo(ErrorCode.NOT_AVAILABLE);
-        assertThat(session.submit(Command.ROLLBACK).error()).isEqualTo(ErrorCode.NOT_AVAILABLE);
-    }
-
     // ------------------------------------------------------------ failures
 
     @Test

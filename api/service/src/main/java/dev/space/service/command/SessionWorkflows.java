@@ -158,7 +158,7 @@ public class SessionWorkflows {
                 Size.fromWireName(row.size()).orElseThrow(),
                 Limits.PROCESSES_DEFAULT_MAX,
                 deadline(row),
-                null,
+                row.idleAction() == null ? null : PolicyAction.valueOf(row.idleAction()),
                 null,
                 restored,
                 null);

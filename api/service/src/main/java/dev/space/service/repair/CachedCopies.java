@@ -39,10 +39,20 @@ public class CachedCopies {
             return;
         }
         for (DurableRows.Copy copy : durables.copiesOn(node, BATCH_MAX)) {
-            LOG.infof("node %s is short of space: its copy of %s goes", node, copy.snapshot());
-            List<SnapshotId> ids = List.of(copy.snapshot());
+            if (snapshots.evict(copy.session(), node, copy.snapshot())) {
+                LOG.infof("node %s is short of space: its copy of %s goes", node, copy.snapshot());
+                remove(node, stub, copy);
+            }
+        }
+    }
+
+    private void remove(String node, NodeLifecycleBlockingStub stub, DurableRows.Copy copy) {
+        List<SnapshotId> ids = List.of(copy.snapshot());
+        try {
             var _ = stub.removeSnapshots(SnapshotRemoval.request(copy.session(), ids));
-            snapshots.gone(copy.session(), node, ids);
+        } catch (RuntimeException failure) {
+            snapshots.notEvicted(copy.snapshot(), node);
+            throw failure;
         }
     }
 }

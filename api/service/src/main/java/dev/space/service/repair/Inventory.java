@@ -117,6 +117,16 @@ public class Inventory {
         List<RunningVm> expected = missing.expected(node);
         NodeInventory list = stub.inspect(InspectRequest.getDefaultInstance());
         missing.compare(node, expected, list);
+        rows.seen(
+                node,
+                list.getSandboxesList().stream()
+                        .filter(sandbox -> sandbox.getRunningEpoch() > 0)
+                        .filter(sandbox -> Ids.isValid(SessionId.PREFIX, sandbox.getSessionId()))
+                        .map(sandbox ->
+                                new RepairStore.SeenVm(
+                                        new SessionId(sandbox.getSessionId()),
+                                        sandbox.getRunningEpoch()))
+                        .toList());
         List<SandboxState> sandboxes =
                 list.getSandboxesList().stream()
                         .filter(sandbox -> Ids.isValid(SessionId.PREFIX, sandbox.getSessionId()))

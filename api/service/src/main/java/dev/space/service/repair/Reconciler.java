@@ -35,6 +35,7 @@ public class Reconciler {
     private static final int CLAIM_MAX = 100;
     private static final int SCAN_MAX = 200;
     private static final long SCAN_LOCK = 0x5bace_0001L;
+    private static final long POLICY_LOCK = 0x5bace_0002L;
 
     /** An operation that takes this many times as long as an unsent command waits is looked at. */
     private static final int LOST_FACTOR = 3;
@@ -49,6 +50,7 @@ public class Reconciler {
     private final Dispatcher dispatcher;
     private final SessionWorkflows workflows;
     private final Inventory inventory;
+    private final SessionPolicies policies;
     private final SpaceConfig config;
     private final MeterRegistry metrics;
     private final Set<String> lostNodes = new HashSet<>();
@@ -61,6 +63,7 @@ public class Reconciler {
             Dispatcher dispatcher,
             SessionWorkflows workflows,
             Inventory inventory,
+            SessionPolicies policies,
             SpaceConfig config,
             MeterRegistry metrics) {
         this.rows = rows;
@@ -68,6 +71,7 @@ public class Reconciler {
         this.dispatcher = dispatcher;
         this.workflows = workflows;
         this.inventory = inventory;
+        this.policies = policies;
         this.config = config;
         this.metrics = metrics;
     }
@@ -87,7 +91,13 @@ public class Reconciler {
         step("cleanup", () -> inventory.payOwed(CLAIM_MAX));
         step("scan", () -> rows.withTurn(SCAN_LOCK, this::scan));
         step("uploads", durables::giveUpDead);
+        step("policies", () -> rows.withTurn(POLICY_LOCK, this::policies));
         step("keys", () -> rows.expireKeys(config.control().idempotencyKeep()));
+    }
+
+    private void policies() {
+        policies.store();
+        policies.idle();
     }
 
     private void step(String name, Runnable work) {

@@ -17,12 +17,17 @@ public record CommandBody(
         @Schema(description = "rollback: id of the snapshot to go back to")
                 @Nullable String snapshot,
         @Schema(description = "rollback: go even where the present cannot be kept as a snapshot")
-                @Nullable Boolean acceptLoss) {
+                @Nullable Boolean acceptLoss,
+        @Schema(description = "checkpoint: keeps it in the object store too")
+                @Nullable Boolean durable) {
 
     /** What the command was sent with, or why it does not fit to it. */
     CommandArguments checked(Command command) {
         return new CommandArguments(
-                checkedName(command), checkedSnapshot(command), checkedLoss(command));
+                checkedName(command),
+                checkedSnapshot(command),
+                checkedLoss(command),
+                checkedDurable(command));
     }
 
     private @Nullable String checkedName(Command command) {
@@ -56,6 +61,13 @@ public record CommandBody(
                     "there is no snapshot " + CreateSession.printable(snapshot));
         }
         return new SnapshotId(snapshot);
+    }
+
+    private boolean checkedDurable(Command command) {
+        if (durable != null && command != Command.CHECKPOINT) {
+            throw CreateSession.invalid("only a checkpoint takes durable; suspend always stores");
+        }
+        return Boolean.TRUE.equals(durable);
     }
 
     private boolean checkedLoss(Command command) {

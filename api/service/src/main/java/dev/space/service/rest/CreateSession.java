@@ -5,6 +5,7 @@ import dev.space.model.Limits;
 import dev.space.model.NearestKey;
 import dev.space.model.Size;
 import dev.space.model.SpaceException;
+import dev.space.store.SessionPolicy;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
@@ -26,7 +27,17 @@ public record CreateSession(
         @Nullable Map<String, String> labels,
         @Nullable Map<String, String> env,
         @Nullable Deadline deadline,
-        @Nullable Boolean autoResume) {
+        @Nullable Boolean autoResume,
+        @Nullable Idle idle,
+        @Nullable DurabilityPolicy durability) {
+
+    /** Shortest times: below them the policies would only be at work on themselves. */
+    private static final long IDLE_SECONDS_MIN = 10;
+
+    private static final long DURABLE_SECONDS_MIN = 30;
+
+    /** Longest time of a policy: a year. */
+    private static final long POLICY_SECONDS_MAX = 31_536_000;
 
     /** Longest deadline: ten years. */
     private static final long DEADLINE_SECONDS_MAX = 315_360_000;
@@ -54,6 +65,42 @@ public record CreateSession(
             }
             return given.toUpperCase(Locale.ROOT);
         }
+    }
+
+    /** What happens when nothing happens in it. */
+    @Schema(name = "Idle")
+    public record Idle(@Nullable Long afterSeconds, @Nullable String action) {}
+
+    /** How often it is stored while it runs. */
+    @Schema(name = "DurabilityPolicy")
+    public record DurabilityPolicy(@Nullable Long everySeconds) {}
+
+    SessionPolicy checkedPolicy() {
+        Long every =
+                durability == null
+                        ? null
+                        : checkedSeconds(
+                                "durability.everySeconds",
+                                durability.everySeconds(),
+                                DURABLE_SECONDS_MIN);
+        if (idle == null) {
+            return new SessionPolicy(every, null, null);
+        }
+        String action = idle.action() == null ? "pause" : idle.action();
+        if (!ACTIONS.contains(action)) {
+            throw invalid("idle.action is pause, suspend or destroy");
+        }
+        return new SessionPolicy(
+                every,
+                checkedSeconds("idle.afterSeconds", idle.afterSeconds(), IDLE_SECONDS_MIN),
+                action.toUpperCase(Locale.ROOT));
+    }
+
+    private static Long checkedSeconds(String field, @Nullable Long seconds, long min) {
+        if (seconds == null || seconds < min || seconds > POLICY_SECONDS_MAX) {
+            throw invalid(field + " is from " + min + " to " + POLICY_SECONDS_MAX);
+        }
+        return seconds;
     }
 
     /** The name, where it has the form of one; only such a name is looked up. */

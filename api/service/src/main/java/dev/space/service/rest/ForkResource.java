@@ -39,7 +39,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /** New sessions that go on from where this one is. */
-@Path("/v1/sessions/{id}/fork")
+@Path("/v1/sessions/{id}")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Sessions")
 @RunOnVirtualThread
@@ -79,7 +79,18 @@ public class ForkResource {
         this.clock = clock;
     }
 
+    /** What a session that is restored from a snapshot has of its own. */
+    @Schema(name = "RestoreRequest")
+    public record RestoreRequest(
+            @Schema(description = "laid over the source's labels")
+                    @Nullable Map<String, String> labels,
+            @Schema(description = "laid over the source's environment")
+                    @Nullable Map<String, String> env,
+            @Schema(description = "absent: the source's, where it is still to come")
+                    CreateSession.@Nullable Deadline deadline) {}
+
     @POST
+    @Path("fork")
     @Consumes(MediaType.WILDCARD)
     @Operation(summary = "Make sessions that continue from this one, and wait until they run")
     @RequestBody(content = @Content(schema = @Schema(implementation = ForkRequest.class)))
@@ -96,10 +107,47 @@ public class ForkResource {
         JsonBodies.Body<ForkRequest> request =
                 bodies.read(body, ForkRequest.class, "POST", source.value(), "fork");
         IdempotencyKey key = Requests.key(keyHeader, caller.project(), request.hash());
-        var requested = commands.fork(checked(source, request.value()), key, wait);
+        return answer(source, request.value(), key, wait, 200);
+    }
+
+    @POST
+    @Path("snapshots/{snapshot}/restore")
+    @Consumes(MediaType.WILDCARD)
+    @Operation(
+            summary =
+                    "Make one session that goes on from a snapshot of this one, wherever it is, and"
+                            + " wait until it runs; this one stays as it is")
+    @RequestBody(content = @Content(schema = @Schema(implementation = RestoreRequest.class)))
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = ForkView.class)))
+    public Response restoreAsNew(
+            @PathParam("id") String id,
+            @PathParam("snapshot") String snapshot,
+            InputStream body,
+            @HeaderParam(Requests.IDEMPOTENCY_KEY) @Nullable String keyHeader,
+            @QueryParam("wait") @Nullable String waitSeconds) {
+        Duration wait = Requests.wait(waitSeconds);
+        SessionId source = Requests.session(id);
+        JsonBodies.Body<RestoreRequest> request =
+                bodies.read(
+                        body, RestoreRequest.class, "POST", source.value(), snapshot, "restore");
+        IdempotencyKey key = Requests.key(keyHeader, caller.project(), request.hash());
+        RestoreRequest own = request.value();
+        ForkRequest fork = new ForkRequest(1, snapshot, own.labels(), own.env(), own.deadline());
+        return answer(source, fork, key, wait, 201);
+    }
+
+    private Response answer(
+            SessionId source,
+            ForkRequest request,
+            @Nullable IdempotencyKey key,
+            Duration wait,
+            int status) {
+        var requested = commands.fork(checked(source, request), key, wait);
         return answers.of(
                 requested,
-                200,
+                status,
                 wait,
                 key,
                 () -> {

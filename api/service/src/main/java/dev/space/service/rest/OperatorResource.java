@@ -29,8 +29,9 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What whoever runs the platform needs of every project: to see which sessions there are, and to
- * pause and resume them around a stop. Nothing of what is in a session.
+ * What whoever runs the platform needs of every project: to see which sessions there are, to pause
+ * and resume them around a stop, and to suspend what is on a node that is to be stopped. Nothing of
+ * what is in a session.
  */
 @Path("/operator/v1/sessions")
 @Produces(MediaType.APPLICATION_JSON)
@@ -92,9 +93,10 @@ public class OperatorResource {
     }
 
     @POST
-    @Path("{id}/{command:(?:pause|resume)}")
+    @Path("{id}/{command:(?:pause|resume|suspend)}")
     @Consumes(MediaType.WILDCARD)
-    @Operation(summary = "Pause or resume a session of any project and wait until it is done")
+    @Operation(
+            summary = "Pause, resume or suspend a session of any project and wait until it is done")
     public Response command(
             @PathParam("id") String id,
             @PathParam("command") String name,

@@ -60,6 +60,7 @@ public class PlatformResource {
     public record NodeView(
             String id,
             boolean alive,
+            @Schema(description = "Being drained: nothing new is placed there") boolean cordoned,
             String engine,
             String accelerator,
             String version,
@@ -105,6 +106,7 @@ public class PlatformResource {
         return new NodeView(
                 node.id,
                 node.leaseUntil.isAfter(now),
+                node.cordoned,
                 node.engine,
                 node.accelerator,
                 node.version,

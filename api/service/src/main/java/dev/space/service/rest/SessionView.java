@@ -24,6 +24,7 @@ public record SessionView(
         long epoch,
         @Nullable String node,
         @Nullable Boolean nodeAway,
+        @Nullable RunsOn runsOn,
         String template,
         String templateDigest,
         String size,
@@ -36,12 +37,18 @@ public record SessionView(
         @Nullable Instant lastActiveAt,
         @Nullable Instant deadlineAt,
         @Nullable String deadlineAction,
+        CreateSession.@Nullable DurabilityPolicy durabilityPolicy,
+        CreateSession.@Nullable Idle idle,
         @Nullable String forkedFrom,
         @Nullable String forkOperation) {
 
     /** What a lost node would leave: the newest snapshot that the object store has whole. */
     @Schema(name = "Durable")
     public record DurableView(String snapshot, @Nullable Instant takenAt) {}
+
+    /** Where a sandbox of it really runs, and under which epoch, when its node was last asked. */
+    @Schema(name = "RunsOn")
+    public record RunsOn(String node, long epoch, Instant seenAt) {}
 
     /** Why the session changed last. */
     public record Reason(ReasonCode code, String text, Instant at) {}
@@ -57,6 +64,7 @@ public record SessionView(
                 row.epoch,
                 row.nodeId,
                 away(row),
+                runsOn(row),
                 row.templateName,
                 row.templateDigest,
                 row.size,
@@ -69,8 +77,24 @@ public record SessionView(
                 row.lastActiveAt,
                 row.deadlineAt,
                 row.deadlineAction == null ? null : row.deadlineAction.toLowerCase(Locale.ROOT),
+                row.durableEverySeconds == null
+                        ? null
+                        : new CreateSession.DurabilityPolicy(row.durableEverySeconds),
+                idle(row),
                 row.originSessionId,
                 row.forkOperation);
+    }
+
+    private static @Nullable RunsOn runsOn(SessionEntity row) {
+        return row.seenNode == null || row.seenEpoch == null || row.seenAt == null
+                ? null
+                : new RunsOn(row.seenNode, row.seenEpoch, row.seenAt);
+    }
+
+    private static CreateSession.@Nullable Idle idle(SessionEntity row) {
+        return row.idleSeconds == null || row.idleAction == null
+                ? null
+                : new CreateSession.Idle(row.idleSeconds, row.idleAction.toLowerCase(Locale.ROOT));
     }
 
     private static @Nullable DurableView durable(SessionEntity row) {

@@ -131,7 +131,8 @@ public class SessionsResource {
                 cipher.encrypt(id, env),
                 Boolean.TRUE.equals(request.autoResume()),
                 request.deadlineAt(clock),
-                request.deadlineAction());
+                request.deadlineAction(),
+                request.checkedPolicy());
     }
 
     private String text(Map<String, String> labels) {

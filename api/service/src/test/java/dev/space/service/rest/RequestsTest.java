@@ -58,7 +58,9 @@ class RequestsTest {
         assertThat(template("default")).isEqualTo("default");
         refused(
                 ErrorCode.UNKNOWN_SIZE,
-                () -> new CreateSession("d", "huge", null, null, null, null).checkedSize());
+                () ->
+                        new CreateSession("d", "huge", null, null, null, null, null, null)
+                                .checkedSize());
         refused(ErrorCode.INVALID_ARGUMENT, () -> CreateSession.checkEnv(Map.of("A=B", "x")));
         refused(ErrorCode.INVALID_ARGUMENT, () -> CreateSession.checkEnv(Map.of("A", "x\0y")));
         refused(
@@ -134,7 +136,7 @@ class RequestsTest {
     }
 
     private static String template(@Nullable String name) {
-        return new CreateSession(name, null, null, null, null, null)
+        return new CreateSession(name, null, null, null, null, null, null, null)
                 .checkedTemplate(List.of("default", "minimal"));
     }
 

@@ -38,6 +38,8 @@ public class NodeEntity {
     @Column(name = "disk_free_bytes")
     public long diskFreeBytes;
 
+    public boolean cordoned;
+
     public int slots;
 
     @Column(name = "slots_free")

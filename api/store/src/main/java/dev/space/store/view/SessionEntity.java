@@ -56,6 +56,15 @@ public class SessionEntity {
     @Column(name = "deadline_action")
     public @Nullable String deadlineAction;
 
+    @Column(name = "durable_every_seconds")
+    public @Nullable Long durableEverySeconds;
+
+    @Column(name = "idle_seconds")
+    public @Nullable Long idleSeconds;
+
+    @Column(name = "idle_action")
+    public @Nullable String idleAction;
+
     public long epoch;
 
     @Column(name = "operation_id")
@@ -63,6 +72,15 @@ public class SessionEntity {
 
     @Column(name = "node_id")
     public @Nullable String nodeId;
+
+    @Column(name = "seen_node")
+    public @Nullable String seenNode;
+
+    @Column(name = "seen_epoch")
+    public @Nullable Long seenEpoch;
+
+    @Column(name = "seen_at")
+    public @Nullable Instant seenAt;
 
     /** The node's lease is over: nothing reaches the session until the node is back. */
     @Formula("(SELECT n.lease_until < now() FROM nodes n WHERE n.id = node_id)")

@@ -229,8 +229,7 @@ final class StartStep {
                     false,
                     template);
         }
-        SessionId origin = request.origin();
-        SessionId owner = origin == null ? request.ref().session() : origin;
+        SessionId owner = owner(request, snapshot);
         SnapshotManifest manifest = parts.snapshots().require(owner, snapshot);
         Path directory = parts.snapshots().directory(owner, snapshot);
         boolean full = manifest.taken().kind() == SnapshotKind.FULL;
@@ -247,6 +246,14 @@ final class StartStep {
         String own = parts.engine().bundle(template.bundle());
         String bundle = parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
         return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template);
+    }
+
+    /** A child starts from its source's snapshot, or from what was fetched for it. */
+    private SessionId owner(StartSandbox request, SnapshotId snapshot) {
+        SessionId own = request.ref().session();
+        SessionId origin = request.origin();
+        boolean fetched = parts.snapshots().find(own, snapshot).isPresent();
+        return origin == null || fetched ? own : origin;
     }
 
     private static LiveFiles.Source source(Path directory, boolean memory) {

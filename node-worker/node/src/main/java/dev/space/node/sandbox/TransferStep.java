@@ -53,7 +53,11 @@ final class TransferStep {
                 () -> {
                     SnapshotManifest manifest =
                             parts.snapshots().require(session.id(), request.snapshot());
-                    begin(session);
+                    if (request.runs()) {
+                        session.save(session.record());
+                    } else {
+                        begin(session);
+                    }
                     Fence fence = request.ref().fence();
                     return transferred(
                             session, fence, () -> send(session, request, manifest, progress));

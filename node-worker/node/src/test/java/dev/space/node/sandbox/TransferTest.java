@@ -67,7 +67,7 @@ final class TransferTest {
         return node.manager()
                 .upload(
                         new UploadSnapshot(
-                                ref(2, 1, 2, attempt), snapshot(1), 7, "ses_x", previous),
+                                ref(2, 1, 2, attempt), snapshot(1), 7, "ses_x", previous, false),
                         (_, _) -> {});
     }
 
@@ -286,7 +286,12 @@ final class TransferTest {
                         alone.manager()
                                 .upload(
                                         new UploadSnapshot(
-                                                ref(2, 1, 2, 2), snapshot(1), 1, "ses_x", null),
+                                                ref(2, 1, 2, 2),
+                                                snapshot(1),
+                                                1,
+                                                "ses_x",
+                                                null,
+                                                false),
                                         (_, _) -> {}));
     }
 }

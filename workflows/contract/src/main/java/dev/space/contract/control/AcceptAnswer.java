@@ -1,6 +1,7 @@
 package dev.space.contract.control;
 
 import dev.space.contract.session.DeadlinePolicy;
+import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.SnapshotRef;
 import dev.space.model.ErrorCode;
 import dev.space.model.OperationId;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     such a child starts from; as the operation's row names it
  * @param acceptLoss a rollback goes on although no safety snapshot can be made
  * @param origin of a fork's child: the session that the target is of
+ * @param stored the target, where the object store has it whole: any node can get it
+ * @param durable a checkpoint is stored too
  */
 public record AcceptAnswer(
         boolean accepted,
@@ -33,4 +36,6 @@ public record AcceptAnswer(
         @Nullable DeadlinePolicy deadline,
         @Nullable SnapshotRef target,
         boolean acceptLoss,
-        @Nullable SessionId origin) {}
+        @Nullable SessionId origin,
+        @Nullable DurableRef stored,
+        boolean durable) {}

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param target where a rollback goes to; what a fork or one of its children continues from
  * @param acceptLoss a rollback goes on although no safety snapshot can be made
  * @param origin of a fork's child: the session that the target is of; null: it is of this one
+ * @param stored the target, where the object store has it whole
+ * @param durable a checkpoint is stored too
  */
 public record InFlight(
         OperationId operation,
@@ -24,7 +26,9 @@ public record InFlight(
         long acceptedAtMillis,
         @Nullable SnapshotRef target,
         boolean acceptLoss,
-        @Nullable SessionId origin) {
+        @Nullable SessionId origin,
+        @Nullable DurableRef stored,
+        boolean durable) {
 
     public InFlight atStep(String nextStep, long nextAttempt) {
         return new InFlight(
@@ -37,7 +41,9 @@ public record InFlight(
                 acceptedAtMillis,
                 target,
                 acceptLoss,
-                origin);
+                origin,
+                stored,
+                durable);
     }
 
     public InFlight underEpoch(long next) {
@@ -51,6 +57,8 @@ public record InFlight(
                 acceptedAtMillis,
                 target,
                 acceptLoss,
-                origin);
+                origin,
+                stored,
+                durable);
     }
 }

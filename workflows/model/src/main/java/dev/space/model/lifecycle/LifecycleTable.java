@@ -64,17 +64,7 @@ public final class LifecycleTable {
             decision =
                     new Wait(); // before publish and from the commit on there is nothing to cancel
         }
-        return leadsToAvailable(at.state(), decision, command)
-                ? decision
-                : new Refuse(ErrorCode.NOT_AVAILABLE);
-    }
-
-    /** Of what the table starts in this state, whether this release can carry it out. */
-    public static boolean isAvailable(SessionState from, OperationKind kind) {
-        boolean later =
-                from == SessionState.SUSPENDED
-                        && (kind == OperationKind.FORK || kind == OperationKind.ROLLBACK);
-        return AVAILABLE.contains(kind) && !later;
+        return leadsToAvailable(decision, command) ? decision : new Refuse(ErrorCode.NOT_AVAILABLE);
     }
 
     /** Decides CREATE or BIND, which are no commands on a session that exists. */
@@ -134,9 +124,9 @@ public final class LifecycleTable {
                 : inFlightCell(operation, command);
     }
 
-    private boolean leadsToAvailable(SessionState from, Decision decision, Command command) {
+    private boolean leadsToAvailable(Decision decision, Command command) {
         return switch (decision) {
-            case Go(OperationKind kind) -> isAvailable(from, kind);
+            case Go(OperationKind kind) -> AVAILABLE.contains(kind);
             case Supersede(OperationKind kind) -> AVAILABLE.contains(kind);
             // waiting for what can only be refused then would waste the caller's time
             case Wait _ -> command == Command.DATA_PLANE || canEverGo(command);

@@ -213,7 +213,18 @@ final class StandardRows {
         t.inFlight(OperationKind.BIND, w, j, w, w, busy, w, j, w, w, s);
         t.inFlight(OperationKind.PAUSE, j, w, w, w, w, w, w, w, pausing, s);
         t.inFlight(OperationKind.RESUME, w, j, w, w, w, w, j, w, w, s);
-        t.inFlight(OperationKind.CHECKPOINT, w, same, keyed, w, w, w, same, w, serve, s);
+        t.inFlight(
+                OperationKind.CHECKPOINT,
+                cancel(),
+                same,
+                keyed,
+                w,
+                cancel(),
+                cancel(),
+                same,
+                w,
+                serve,
+                s);
         t.inFlight(OperationKind.FORK, w, w, w, keyed, w, w, w, w, serve, s);
         t.inFlight(
                 OperationKind.ROLLBACK, w, j, w, w, busy.when(SAME_KEY, new Join()), w, j, j, w, s);
