@@ -12,6 +12,8 @@ import dev.space.cli.command.GetCommand;
 import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
+import dev.space.cli.command.NodeCommand;
+import dev.space.cli.command.RestoreCommand;
 import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
 import dev.space.cli.command.SnapshotCommand;
@@ -35,6 +37,7 @@ import picocli.CommandLine.Command;
             DownCommand.class,
             StatusCommand.class,
             LogsCommand.class,
+            NodeCommand.class,
             DoctorCommand.class,
             BenchCommand.class,
             CreateCommand.class,
@@ -45,7 +48,7 @@ import picocli.CommandLine.Command;
             LifecycleCommand.Resume.class,
             LifecycleCommand.Checkpoint.class,
             LifecycleCommand.Suspend.class,
-            LifecycleCommand.Restore.class,
+            RestoreCommand.class,
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
             SnapshotCommand.class,

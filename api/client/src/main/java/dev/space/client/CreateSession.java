@@ -10,4 +10,22 @@ public record CreateSession(
         String template,
         @Nullable String size,
         @Nullable Map<String, String> labels,
-        @Nullable Map<String, String> env) {}
+        @Nullable Map<String, String> env,
+        @Nullable Idle idle,
+        @Nullable Durability durability) {
+
+    /** What happens when nothing happens in it: pause, suspend or destroy. */
+    public record Idle(long afterSeconds, String action) {}
+
+    /** How often it is stored while it runs. */
+    public record Durability(long everySeconds) {}
+
+    /** Without policies. */
+    public CreateSession(
+            String template,
+            @Nullable String size,
+            @Nullable Map<String, String> labels,
+            @Nullable Map<String, String> env) {
+        this(template, size, labels, env, null, null);
+    }
+}

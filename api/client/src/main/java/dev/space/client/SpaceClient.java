@@ -184,6 +184,12 @@ public final class SpaceClient implements AutoCloseable {
         return read(post("/v1/sessions/" + encode(id) + "/fork" + WAIT, request), Fork.class);
     }
 
+    /** Makes one session that goes on from a snapshot; waits until it runs or has failed. */
+    public Fork restoreAsNew(String id, String snapshot) {
+        String path = "/v1/sessions/" + encode(id) + "/snapshots/" + encode(snapshot) + "/restore";
+        return read(post(path + WAIT, Map.of()), Fork.class);
+    }
+
     public void destroy(String id) {
         send(request("/v1/sessions/" + encode(id) + WAIT).DELETE(), idempotencyKey());
     }

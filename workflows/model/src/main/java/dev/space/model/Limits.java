@@ -51,5 +51,8 @@ public final class Limits {
     /** How long an API call can wait for its operation at most. */
     public static final long OPERATION_WAIT_MILLIS_MAX = 300_000;
 
+    /** Nodes of one platform side by side on one machine; with more their uids leave 16 bits. */
+    public static final int NODES_ON_MACHINE_MAX = 4;
+
     private Limits() {}
 }

@@ -54,6 +54,11 @@ final class ApiAccess {
         if (isRemote() || !Files.isReadable(platform.operatorKey())) {
             return open(platform);
         }
+        return operator(platform);
+    }
+
+    /** Every project's sessions; for root on this machine. */
+    static SpaceClient operator(Platform platform) {
         return new SpaceClient(
                 URI.create(localUrl(platform) + "/operator"), Secrets.read(platform.operatorKey()));
     }

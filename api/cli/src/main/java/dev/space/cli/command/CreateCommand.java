@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 @Command(
         name = "create",
@@ -32,6 +35,38 @@ public final class CreateCommand extends SessionCommand {
     @Option(names = "--env", paramLabel = "K=V", description = "A variable; may be repeated.")
     Map<String, String> env = new LinkedHashMap<>();
 
+    @Option(
+            names = "--durable-every",
+            paramLabel = "SECONDS",
+            description = "Store it in the object store that often while it runs, from 30.")
+    @Nullable Long durableEvery;
+
+    @Option(
+            names = "--idle",
+            paramLabel = "SECONDS[:ACTION]",
+            description = {
+                "When nothing happened in it for that long, from 10: pause (the default), suspend",
+                "(paused first, suspended after the same time again) or destroy."
+            })
+    @Nullable String idle;
+
+    @Spec CommandSpec spec;
+
+    private CreateSession.@Nullable Idle idle() {
+        if (idle == null) {
+            return null;
+        }
+        if (!idle.matches("[0-9]{1,9}(:[a-z]+)?")) {
+            throw new ParameterException(
+                    spec.commandLine(), "--idle takes SECONDS or SECONDS:ACTION, not " + idle);
+        }
+        int colon = idle.indexOf(':');
+        return colon < 0
+                ? new CreateSession.Idle(Long.parseLong(idle), "pause")
+                : new CreateSession.Idle(
+                        Long.parseLong(idle.substring(0, colon)), idle.substring(colon + 1));
+    }
+
     @Override
     int run(SpaceClient client) {
         print(
@@ -41,7 +76,11 @@ public final class CreateCommand extends SessionCommand {
                                 template,
                                 size,
                                 labels.isEmpty() ? null : labels,
-                                env.isEmpty() ? null : env)));
+                                env.isEmpty() ? null : env,
+                                idle(),
+                                durableEvery == null
+                                        ? null
+                                        : new CreateSession.Durability(durableEvery))));
         return 0;
     }
 }

@@ -1,7 +1,5 @@
 package dev.space.cli.command;
 
-import dev.space.cli.platform.Json;
-import dev.space.client.Fork;
 import dev.space.client.ForkSession;
 import dev.space.client.SpaceClient;
 import java.util.LinkedHashMap;
@@ -51,26 +49,13 @@ public final class ForkCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        Fork fork =
+        return print(
                 client.fork(
                         id,
                         new ForkSession(
                                 count,
                                 snapshot,
                                 labels.isEmpty() ? null : labels,
-                                env.isEmpty() ? null : env));
-        if (json) {
-            printJson(Json.MAPPER.valueToTree(fork));
-        } else {
-            fork.children().forEach(ForkCommand::print);
-        }
-        boolean all = fork.children().stream().allMatch(c -> c.creation().equals("DONE"));
-        return all ? 0 : 1;
-    }
-
-    private static void print(Fork.Child child) {
-        Fork.Failure error = child.error();
-        String why = error == null ? "" : " " + error.code() + ": " + error.detail();
-        System.out.printf("%s %s%s%n", child.id(), child.state(), why);
+                                env.isEmpty() ? null : env)));
     }
 }

@@ -45,12 +45,6 @@ public abstract class LifecycleCommand extends SessionCommand {
     public static final class Suspend extends LifecycleCommand {}
 
     @Command(
-            name = "restore",
-            mixinStandardHelpOptions = true,
-            description = "Continues a suspended session where it was, on any node.")
-    public static final class Restore extends LifecycleCommand {}
-
-    @Command(
             name = "recover",
             mixinStandardHelpOptions = true,
             description = "Brings a failed session back from its last checkpoint.")

@@ -1,7 +1,9 @@
 package dev.space.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.cli.platform.Json;
 import dev.space.cli.platform.PlatformException;
+import dev.space.client.Fork;
 import dev.space.client.Session;
 import dev.space.client.SpaceClient;
 import java.util.concurrent.Callable;
@@ -36,6 +38,23 @@ abstract class SessionCommand implements Callable<Integer> {
         } else {
             System.out.printf("%s %s%n", session.id(), session.state());
         }
+    }
+
+    /** Each session that was made, or why not; answers the exit code. */
+    final int print(Fork fork) {
+        if (json) {
+            printJson(Json.MAPPER.valueToTree(fork));
+        } else {
+            fork.children().forEach(SessionCommand::print);
+        }
+        boolean all = fork.children().stream().allMatch(c -> c.creation().equals("DONE"));
+        return all ? 0 : 1;
+    }
+
+    private static void print(Fork.Child child) {
+        Fork.Failure error = child.error();
+        String why = error == null ? "" : " " + error.code() + ": " + error.detail();
+        System.out.printf("%s %s%s%n", child.id(), child.state(), why);
     }
 
     /** A time-out as the API takes it. */

@@ -103,7 +103,7 @@ public final class StatusCommand implements Callable<Integer> {
                 System.out.printf(
                         "%-14s %-6s %-7s %-6s %-12s %-16s %s%n",
                         node.path("id").asText(),
-                        node.path("alive").asText(),
+                        node.path("cordoned").asBoolean() ? "drains" : node.path("alive").asText(),
                         node.path("engine").asText(),
                         node.path("accelerator").asText(),
                         node.path("slotsFree").asInt() + " of " + node.path("slots").asInt(),

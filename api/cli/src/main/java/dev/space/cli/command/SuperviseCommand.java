@@ -2,6 +2,7 @@ package dev.space.cli.command;
 
 import dev.space.cli.supervisor.Supervisor;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -17,9 +18,12 @@ public final class SuperviseCommand implements Callable<Integer> {
     @Option(names = "--then-down", description = "Adopt what lives, then take everything down.")
     boolean thenDown;
 
+    @Option(names = "--nodes", paramLabel = "N", description = "How many nodes to run.")
+    @Nullable Integer nodes;
+
     @Override
     public Integer call() {
         PlatformOptions.demandRoot("supervise");
-        return new Supervisor(options.platform()).run(thenDown);
+        return new Supervisor(options.platform(), nodes).run(thenDown);
     }
 }

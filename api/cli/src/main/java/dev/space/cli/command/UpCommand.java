@@ -4,9 +4,15 @@ import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.Ports;
 import dev.space.cli.supervisor.PlatformState;
 import dev.space.cli.supervisor.SupervisorHandle;
+import dev.space.model.Limits;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 @Command(
         name = "up",
@@ -23,11 +29,27 @@ public final class UpCommand implements Callable<Integer> {
 
     @Mixin PlatformOptions options;
 
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            description = {
+                "Run N nodes side by side, 1 to 4 (default: space.nodes,",
+                "else as the last time, else 1)."
+            })
+    @Nullable Integer nodes;
+
+    @Spec CommandSpec spec;
+
     @Override
     public Integer call() {
+        if (nodes != null && (nodes < 1 || nodes > Limits.NODES_ON_MACHINE_MAX)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--nodes takes 1 to " + Limits.NODES_ON_MACHINE_MAX + ", not " + nodes);
+        }
         PlatformOptions.demandRoot("up");
         Platform platform = options.platform();
-        new SupervisorHandle(platform, new Progress()).up();
+        new SupervisorHandle(platform, new Progress()).up(nodes);
         Ports ports = Ports.stored(platform).orElseThrow();
         String api = "http://127.0.0.1:" + ports.of("control");
         System.out.println("API          " + api + "/v1");

@@ -1,5 +1,6 @@
 package dev.space.cli.config;
 
+import dev.space.model.Limits;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -63,7 +64,17 @@ public enum ConfigKey {
             Type.TEXT,
             "",
             "File with the secret key of an outside S3 server, readable by root."),
-    NODE_ID("space.node.id", Type.NODE_ID, "local", "Name of this node; never changed later."),
+    NODES(
+            "space.nodes",
+            Type.NODES,
+            "1",
+            "Nodes that this machine runs side by side, for tests and demonstrations of what needs"
+                    + " several; `up --nodes` for once. Keys of `space.node` hold for each."),
+    NODE_ID(
+            "space.node.id",
+            Type.NODE_ID,
+            "local",
+            "Name of this node; never changed later. Further ones get `-2` and so on after it."),
     NODE_ENGINE("space.node.engine", Type.ENGINE, "qemu", "qemu, or fake: no VM, for load tests."),
     NODE_ACCELERATOR(
             "space.node.accelerator",
@@ -87,7 +98,7 @@ public enum ConfigKey {
             "space.node.memory-mib",
             Type.AMOUNT,
             "0",
-            "Memory for sandboxes; 0 takes four fifths of the machine's."),
+            "Memory for sandboxes; 0 takes four fifths of the machine's, shared by its nodes."),
     NODE_DISK_RESERVE_MIB(
             "space.node.disk-reserve-mib",
             Type.AMOUNT,
@@ -144,6 +155,10 @@ public enum ConfigKey {
         TEXT(".*", "text"),
         PORT("0|[1-9][0-9]{0,4}", 65_535, "a port"),
         COUNT("[1-9][0-9]{0,5}", "a number from 1"),
+        NODES(
+                "[1-9]",
+                Limits.NODES_ON_MACHINE_MAX,
+                "a number from 1 to " + Limits.NODES_ON_MACHINE_MAX),
         SLOTS("[1-9][0-9]{0,3}", 1024, "a number from 1 to 1024"),
         UID("[1-9][0-9]{4,8}", "a number from 10000"),
         AMOUNT("0|[1-9][0-9]{0,8}", "a number"),

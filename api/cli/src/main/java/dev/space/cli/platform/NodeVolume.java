@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The btrfs file system under {@code DATA/node}: the data directory's own, or a loop image that is
+ * The btrfs file system of one node: the data directory's own, or a loop image that is
  * preallocated, so that the host's disk cannot run full under a mounted file system.
  */
 public final class NodeVolume {
@@ -26,9 +26,9 @@ public final class NodeVolume {
     private final Path node;
     private final Path image;
 
-    public NodeVolume(Platform platform) {
-        this.node = platform.node();
-        this.image = platform.data().resolve("node.img");
+    public NodeVolume(NodePlace place) {
+        this.node = place.data();
+        this.image = place.image();
     }
 
     /** Answers in words what was done. */
@@ -67,7 +67,7 @@ public final class NodeVolume {
                                     .formatted(image, gib, free / GIB)
                             + " free some or set space.node.volume-gib lower");
         }
-        Path next = image.resolveSibling("node.img.new");
+        Path next = image.resolveSibling(image.getFileName() + ".new");
         Files.deleteIfExists(next);
         var _ = Command.must(MKFS_MAX, "fallocate", "-l", gib + "GiB", next.toString());
         var _ = Command.must(MKFS_MAX, "mkfs.btrfs", "-q", "-L", "space-node", next.toString());

@@ -51,10 +51,6 @@ public record Platform(
         return data.resolve("secrets");
     }
 
-    public Path node() {
-        return data.resolve("node");
-    }
-
     public Path apiKey() {
         return secrets().resolve("api-key");
     }

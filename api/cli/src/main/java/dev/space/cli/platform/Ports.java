@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The loopback ports of one platform. A port that nobody configured is chosen free at the first
@@ -67,17 +68,18 @@ public record Ports(Map<String, Integer> byName) {
     /**
      * Chooses and stores.
      *
+     * @param nodes how many nodes need ports; those of the first may be configured
      * @param held names whose port is held by a living process of this very platform
      */
-    public static Ports choose(Platform platform, SpaceConfig config, Set<String> held) {
+    public static Ports choose(Platform platform, SpaceConfig config, int nodes, Set<String> held) {
         Map<String, Integer> before = stored(platform).map(Ports::byName).orElse(Map.of());
         Map<String, Integer> chosen = new TreeMap<>();
         Set<Integer> taken = new HashSet<>(before.values());
-        for (String name : NAMES) {
-            ConfigKey key = key(name);
-            int wanted = config.number(key);
+        for (String name : names(platform, nodes)) {
+            ConfigKey key = KEYS.get(name);
+            int wanted = key == null ? 0 : config.number(key);
             int earlier = before.getOrDefault(name, 0);
-            if (wanted != 0) {
+            if (key != null && wanted != 0) {
                 demandOwn(key, wanted, chosen);
                 if (wanted != earlier || !held.contains(name)) {
                     demandFree(name, key, wanted);
@@ -95,12 +97,12 @@ public record Ports(Map<String, Integer> byName) {
         return ports;
     }
 
-    private static ConfigKey key(String name) {
-        ConfigKey key = KEYS.get(name);
-        if (key == null) {
-            throw new IllegalStateException("no key for port " + name);
-        }
-        return key;
+    private static List<String> names(Platform platform, int nodes) {
+        return Stream.concat(
+                        NAMES.stream(),
+                        NodePlace.first(platform, nodes).stream().flatMap(p -> p.ports().stream()))
+                .distinct()
+                .toList();
     }
 
     private static void demandOwn(ConfigKey key, int port, Map<String, Integer> chosen) {

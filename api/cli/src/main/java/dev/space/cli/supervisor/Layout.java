@@ -3,6 +3,7 @@ package dev.space.cli.supervisor;
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Accelerator;
+import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Owned;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -11,6 +12,7 @@ import dev.space.cli.platform.Secrets;
 import dev.space.cli.platform.Users;
 import dev.space.cli.platform.Users.User;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The users, directories and secrets of a platform, made at every start: what is there already is
@@ -24,36 +26,45 @@ record Layout(
         User postgres,
         User temporal,
         User control,
-        User node,
         User objects,
+        List<NodePlace> nodes,
         Secrets secrets) {
 
-    static Layout make(Platform platform, SpaceConfig config, Ports ports) {
+    static Layout make(Platform platform, SpaceConfig config, List<NodePlace> nodes, Ports ports) {
         User root = new User("root", 0, 0);
         User postgres = Users.ensure("space-postgres");
         User temporal = Users.ensure("space-temporal");
         User control = Users.ensure("space-control");
-        User node = Users.ensure("space-node");
         User objects = Users.ensure("space-objects");
         var _ = Owned.directory(platform.data(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.run(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.log(), root, "rwx------");
         var _ = Owned.directory(platform.data().resolve("temporal"), temporal, "rwx------");
         var _ = Owned.directory(platform.data().resolve("control"), control, "rwx------");
-        var _ = Owned.directory(platform.data().resolve("manager"), root, "rwx--x--x");
-        var _ = Owned.directory(platform.data().resolve("manager/exits"), root, "rwx--x--x");
-        var _ = Owned.directory(platform.data().resolve("node-state"), node, "rwx------");
         var _ = Owned.directory(platform.data().resolve("objects"), objects, "rwx------");
         var _ = Owned.directory(platform.data().resolve("objects-state"), objects, "rwx------");
         var _ = Owned.directory(Path.of("/run/space"), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.sockets(), root, "rwxr-xr-x");
         var _ = Owned.directory(platform.sockets().resolve("postgres"), postgres, "rwx------");
-        var _ = Owned.directory(platform.sockets().resolve("manager"), root, "rwxr-xr-x");
+        nodes.forEach(place -> make(place, root));
         Secrets secrets = new Secrets(platform.secrets(), root);
         var _ = secrets.apiKey();
         var _ = secrets.operatorKey();
         return new Layout(
-                platform, config, ports, root, postgres, temporal, control, node, objects, secrets);
+                platform, config, ports, root, postgres, temporal, control, objects, nodes,
+                secrets);
+    }
+
+    private static void make(NodePlace place, User root) {
+        var _ = Owned.directory(place.managerDirectory(), root, "rwx--x--x");
+        var _ = Owned.directory(place.managerDirectory().resolve("exits"), root, "rwx--x--x");
+        var _ = Owned.directory(place.state(), worker(place), "rwx------");
+        var _ = Owned.directory(place.sockets(), root, "rwxr-xr-x");
+    }
+
+    /** Each node-worker has a user of its own: none can read another one's files. */
+    static User worker(NodePlace place) {
+        return Users.ensure(place.user());
     }
 
     boolean embeddedPostgres() {
@@ -118,9 +129,5 @@ record Layout(
                 ports.of("postgres"),
                 secrets.superuserPassword(),
                 secrets.databasePassword(control));
-    }
-
-    Path managerSocket() {
-        return platform.sockets().resolve("manager/manager.sock");
     }
 }

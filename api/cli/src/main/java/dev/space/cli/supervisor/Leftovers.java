@@ -1,8 +1,8 @@
 package dev.space.cli.supervisor;
 
 import dev.space.cli.platform.Command;
+import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Pause;
-import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * What VMs leave on the machine when node-manager could not take it away: their processes, cgroups
- * and network namespaces. Found by looking at names that carry the platform's tag, never by a list.
+ * and network namespaces. Found by looking at names that carry the node's tag, never by a list.
  */
 final class Leftovers {
 
@@ -27,8 +27,8 @@ final class Leftovers {
 
     private final String instance;
 
-    Leftovers(Platform platform) {
-        this.instance = platform.instance();
+    Leftovers(NodePlace place) {
+        this.instance = place.instance();
     }
 
     void remove() {
@@ -50,7 +50,7 @@ final class Leftovers {
         }
     }
 
-    /** This platform's directory in each cgroup hierarchy: v1 has one for each controller. */
+    /** This node's directory in each cgroup hierarchy: v1 has one for each controller. */
     private List<Path> parents() throws IOException {
         List<Path> found = new ArrayList<>();
         try (Stream<Path> hierarchies = Files.list(CGROUPS)) {

@@ -1,6 +1,7 @@
 package dev.space.cli.supervisor;
 
 import dev.space.cli.config.ConfigKey;
+import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.Ports;
 import dev.space.cli.platform.Secrets;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /**
  * Says how each process of the embedded default is started (docs/contracts.md, Processes; the
@@ -22,41 +22,39 @@ final class Services {
     private static final Duration SERVER_READY_MAX = Duration.ofMinutes(1);
     private static final Duration JAVA_READY_MAX = Duration.ofMinutes(2);
 
-    /** What node-worker is told as it was written. */
-    private static final List<ConfigKey> ROLLING =
-            List.of(
-                    ConfigKey.ROLLING_DISK_SECONDS,
-                    ConfigKey.ROLLING_FULL_SECONDS,
-                    ConfigKey.ROLLING_FREEZE,
-                    ConfigKey.ROLLING_KEEP,
-                    ConfigKey.ROLLING_SNAPSHOTS_MAX,
-                    ConfigKey.ROLLING_RESERVE_MIB);
-
-    /** The first start makes start snapshots: a cold boot without hardware help takes its time. */
-    private static final Duration NODE_READY_MAX = Duration.ofMinutes(10);
-
     private static final Duration STOP_MAX = Duration.ofSeconds(20);
 
     private final Layout layout;
     private final Platform platform;
     private final Ports ports;
     private final Path jdk;
-    private final String accelerator;
     private final HttpClient http = HttpClient.newHttpClient();
+    private final NodeServices nodes;
 
     /**
-     * @param accelerator what the node's guests run by
+     * @param accelerator what the nodes' guests run by
      */
     Services(Layout layout, Path jdk, String accelerator) {
-        this.accelerator = accelerator;
         this.layout = layout;
         this.platform = layout.platform();
         this.ports = layout.ports();
         this.jdk = jdk;
+        this.nodes = new NodeServices(layout, jdk, http, temporalTarget(), accelerator);
     }
 
-    /** In the order of their start. */
-    List<Service> all() {
+    /** The names of all that there can be, in the order of their start. */
+    static List<String> names(Platform platform) {
+        List<String> names = new ArrayList<>(List.of("postgres", "temporal", "objects", "control"));
+        NodePlace.all(platform).forEach(place -> names.addAll(place.services()));
+        return names;
+    }
+
+    List<Service> of(NodePlace place) {
+        return nodes.of(place);
+    }
+
+    /** All but the nodes' own, in the order of their start. */
+    List<Service> shared() {
         List<Service> all = new ArrayList<>();
         List<String> servers = new ArrayList<>();
         if (layout.embeddedPostgres()) {
@@ -71,12 +69,6 @@ final class Services {
             all.add(objects());
         }
         all.add(control(servers));
-        List<String> beforeNode = new ArrayList<>(List.of("control"));
-        if (layout.config().text(ConfigKey.NODE_ENGINE).equals("qemu")) {
-            all.add(manager());
-            beforeNode.add("node-manager");
-        }
-        all.add(node(beforeNode));
         return all;
     }
 
@@ -239,115 +231,11 @@ final class Services {
         return outside.isEmpty() ? "127.0.0.1:" + ports.of("temporal") : outside;
     }
 
-    private Service manager() {
-        Path directory = platform.data().resolve("manager");
-        Path config =
-                new ProcessConfig()
-                        .set("space.node.manager-socket", layout.managerSocket())
-                        .set("space.node.slots", layout.config().text(ConfigKey.NODE_SLOTS))
-                        .set(
-                                "space.node.slot-uid-base",
-                                layout.config().text(ConfigKey.NODE_SLOT_UID_BASE))
-                        .set("space.node.data-dir", platform.node())
-                        .set("space.node.cache-dir", platform.cache())
-                        .set("space.manager.instance", platform.instance())
-                        .set("space.manager.exits-dir", directory.resolve("exits"))
-                        .set("space.manager.jail", platform.release().resolve("bin/space-jail"))
-                        .set("space.node.accelerator", accelerator)
-                        .set("space.manager.worker-user", layout.node().name())
-                        .write(platform.run().resolve("node-manager.properties"), layout.root());
-        return new Service(
-                "node-manager",
-                layout.root(),
-                List.of(),
-                java(
-                        "manager",
-                        Compilation.FIRST_ONLY,
-                        "dev.space.manager.Main",
-                        "-Xmx48m",
-                        config),
-                Map.of("HOME", "/nonexistent"),
-                directory,
-                List.of(),
-                Readiness.unixSocket(layout.managerSocket()),
-                SERVER_READY_MAX,
-                "TERM",
-                STOP_MAX);
-    }
-
-    private Service node(List<String> after) {
-        User user = layout.node();
-        int base = layout.config().number(ConfigKey.NODE_SLOT_UID_BASE);
-        int slots = layout.config().number(ConfigKey.NODE_SLOTS);
-        Path state = platform.data().resolve("node-state");
-        ProcessConfig settings = new ProcessConfig();
-        for (ConfigKey key : ROLLING) {
-            settings.set(key.key(), layout.config().text(key));
-        }
-        Path config =
-                layout.objectStore(settings, "node", user)
-                        .set("space.node.id", layout.config().text(ConfigKey.NODE_ID))
-                        .set("space.node.engine", layout.config().text(ConfigKey.NODE_ENGINE))
-                        .set("space.node.accelerator", accelerator)
-                        .set("space.node.prepare", layout.startSnapshots())
-                        .set("space.node.slots", slots)
-                        .set(
-                                "space.node.memory-mib",
-                                layout.config().text(ConfigKey.NODE_MEMORY_MIB))
-                        .set(
-                                "space.node.disk-reserve-mib",
-                                layout.config().text(ConfigKey.NODE_DISK_RESERVE_MIB))
-                        .set("space.node.slot-uid-base", base)
-                        .set("space.node.api-port", ports.of("node-api"))
-                        .set("space.node.http-port", ports.of("node-http"))
-                        .set("space.node.data-dir", platform.node())
-                        .set("space.node.state-dir", state)
-                        .set("space.node.cache-dir", platform.cache())
-                        .set("space.node.reader", platform.release().resolve("bin/space-reader"))
-                        .set("space.node.manager-socket", layout.managerSocket())
-                        .set("space.node.token-file", layout.secrets().nodeToken("node", user))
-                        .set("space.control.url", "127.0.0.1:" + ports.of("control"))
-                        .set("space.temporal.target", temporalTarget())
-                        .set(
-                                "space.temporal.namespace",
-                                layout.config().text(ConfigKey.TEMPORAL_NAMESPACE))
-                        .write(platform.run().resolve("node-worker.properties"), user);
-        return new Service(
-                "node-worker",
-                user,
-                IntStream.range(base, base + slots).boxed().toList(),
-                java(
-                        "node",
-                        Compilation.SECOND_FOR_BULK,
-                        "dev.space.node.Main",
-                        "-Xmx512m",
-                        config),
-                Map.of("HOME", state.toString()),
-                state,
-                after,
-                Readiness.http(http, "http://127.0.0.1:" + ports.of("node-http") + "/health/ready"),
-                NODE_READY_MAX,
-                "TERM",
-                STOP_MAX);
-    }
-
-    private List<String> java(
-            String part, List<String> compilation, String main, String heap, Path config) {
-        Path home = platform.release().resolve(part);
-        return java(
-                compilation,
-                List.of(
-                        "-Xms16m",
-                        heap,
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        home + "/*:" + home + "/lib/*",
-                        main,
-                        "--config",
-                        config.toString()));
-    }
-
     private List<String> java(List<String> compilation, List<String> more) {
+        return java(jdk, compilation, more);
+    }
+
+    static List<String> java(Path jdk, List<String> compilation, List<String> more) {
         List<String> argv = new ArrayList<>();
         argv.add(jdk.resolve("bin/java").toString());
         argv.add("-XX:+UseSerialGC");

@@ -5,8 +5,7 @@ import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Command;
-import dev.space.cli.platform.NodeVolume;
-import dev.space.cli.platform.Owned;
+import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Ports;
@@ -22,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -52,13 +52,19 @@ public final class Supervisor {
 
     private final Platform platform;
     private final StateFile state;
-    private final Map<String, Watch> watches = new LinkedHashMap<>();
+    private final Map<String, Watch> watches = Collections.synchronizedMap(new LinkedHashMap<>());
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean stopping;
+    private final @Nullable Integer nodesAsked;
     private @Nullable Layout layout;
+    private volatile @Nullable NodeRunner nodes;
 
-    public Supervisor(Platform platform) {
+    /**
+     * @param nodes how many nodes to run; null for what the configuration says, or the last time
+     */
+    public Supervisor(Platform platform, @Nullable Integer nodes) {
         this.platform = platform;
+        this.nodesAsked = nodes;
         this.state = new StateFile(platform);
     }
 
@@ -97,14 +103,14 @@ public final class Supervisor {
                 Runtime.getRuntime().addShutdownHook(down);
             }
             var _ = Thread.ofPlatform().daemon().name("logs").start(this::watchLogs);
-            watches.values().forEach(w -> Thread.ofPlatform().name(w.service().name()).start(w));
+            watched().forEach(Watch::start);
             boolean up = awaitAll(thenDown);
             if (up && !thenDown) {
                 resumeSessions();
                 state.phase(PlatformState.Phase.READY, "");
             }
             if (!thenDown) {
-                stopped.await();
+                watchNodes();
             }
             return 0;
         } catch (IOException e) {
@@ -112,6 +118,21 @@ public final class Supervisor {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 1;
+        }
+    }
+
+    /** Copies: nodes come and go meanwhile. */
+    private List<Watch> watched() {
+        synchronized (watches) {
+            return List.copyOf(watches.values());
+        }
+    }
+
+    /** Until the end: starts and stops nodes as operators ask. */
+    private void watchNodes() throws InterruptedException {
+        NodeRunner runner = java.util.Objects.requireNonNull(nodes);
+        while (!stopped.await(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+            runner.look();
         }
     }
 
@@ -127,7 +148,7 @@ public final class Supervisor {
             while (!stopped.await(LOGS_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
                 logs.look();
                 state.catchUp();
-                watches.values().forEach(Watch::keepRecord);
+                watched().forEach(Watch::keepRecord);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -144,24 +165,27 @@ public final class Supervisor {
 
     private void prepare() {
         SpaceConfig config = SpaceConfig.load(platform.config());
-        Ports ports = Ports.choose(platform, config, heldPorts());
-        Layout made = Layout.make(platform, config, ports);
+        int count = NodeCount.choose(platform, config, nodesAsked);
+        Ports ports = Ports.choose(platform, config, count, heldPorts());
+        Layout made = Layout.make(platform, config, NodePlace.first(platform, count), ports);
         layout = made;
-        String volume = new NodeVolume(platform).mount(config.number(ConfigKey.NODE_VOLUME_GIB));
-        var _ = Owned.directory(platform.node(), made.node(), "rwx--x--x");
-        state.progress("node volume: " + volume);
         if (made.embeddedPostgres()) {
             made.cluster().init();
         }
-        Path jdk = ReadableJdk.of(platform, made.control());
-        Launcher launcher = new Launcher(platform);
         Accelerator.Choice accelerator = made.accelerator();
         state.progress("accelerator: " + accelerator.name() + ", " + accelerator.why());
-        for (Service service : new Services(made, jdk, accelerator.name()).all()) {
+        Path jdk = ReadableJdk.of(platform, made.control());
+        Services services = new Services(made, jdk, accelerator.name());
+        Launcher launcher = new Launcher(platform);
+        for (Service service : services.shared()) {
             Watch watch = new Watch(platform, service, launcher, state, watches);
             watch.announce();
             watches.put(service.name(), watch);
         }
+        int gib = config.number(ConfigKey.NODE_VOLUME_GIB);
+        NodeRunner runner = new NodeRunner(made, services, gib, state, watches, launcher);
+        runner.prepare();
+        nodes = runner;
     }
 
     /** Ports of services that still live and will be adopted. */
@@ -173,7 +197,7 @@ public final class Supervisor {
                 List.of("temporal", "temporal-ui", "temporal-http", "temporal-metrics"));
         byService.put("objects", List.of("objects"));
         byService.put("control", List.of("control"));
-        byService.put("node-worker", List.of("node-api", "node-http"));
+        NodePlace.all(platform).forEach(place -> byService.put(place.worker(), place.ports()));
         Set<String> held = new HashSet<>();
         byService.forEach((service, names) -> {
             if (ProcessRecord.live(platform, service).isPresent()) {
@@ -185,7 +209,7 @@ public final class Supervisor {
 
     /** Waits until every service was ready once; tells failure early and then may keep trying. */
     private boolean awaitAll(boolean giveUp) throws InterruptedException {
-        List<Watch> waiting = new ArrayList<>(watches.values());
+        List<Watch> waiting = new ArrayList<>(watched());
         boolean told = false;
         long deadline = System.nanoTime() + DOWN_WAIT.toNanos();
         while (!waiting.isEmpty()) {
@@ -235,22 +259,27 @@ public final class Supervisor {
         stopping = true;
         state.phase(PlatformState.Phase.STOPPING, "pausing sessions");
         pauseSessions();
-        watches.values().forEach(Watch::noMore);
+        NodeRunner runner = nodes;
+        if (runner != null) {
+            runner.close();
+        }
+        watched().forEach(Watch::noMore);
         endUnwatched();
-        List<Watch> reverse = new ArrayList<>(watches.values()).reversed();
-        for (Watch watch : reverse) {
+        for (Watch watch : watched().reversed()) {
             state.phase(PlatformState.Phase.STOPPING, "stopping " + watch.service().name());
             watch.end();
         }
         String left = "";
         try {
             state.phase(PlatformState.Phase.STOPPING, "cleaning up");
-            new Leftovers(platform).remove();
-            new NodeVolume(platform).unmount();
+            for (NodePlace place : NodePlace.all(platform)) {
+                NodeRunner.clear(place);
+                Files.deleteIfExists(place.stopped());
+            }
             var _ =
                     Command.must(
                             Duration.ofSeconds(10), "rm", "-rf", platform.sockets().toString());
-        } catch (PlatformException e) {
+        } catch (PlatformException | IOException e) {
             left = String.valueOf(e.getMessage());
         }
         state.phase(PlatformState.Phase.STOPPED, left);
@@ -259,14 +288,7 @@ public final class Supervisor {
 
     /** Services of an earlier supervisor, when this one could not even prepare. */
     private void endUnwatched() {
-        for (String name :
-                List.of(
-                        "node-worker",
-                        "node-manager",
-                        "control",
-                        "objects",
-                        "temporal",
-                        "postgres")) {
+        for (String name : Services.names(platform).reversed()) {
             if (!watches.containsKey(name)) {
                 ProcessRecord.live(platform, name).ifPresent(r -> r.proc().signal("TERM"));
             }

@@ -1,5 +1,6 @@
 package dev.space.cli.supervisor;
 
+import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.NodeVolume;
 import dev.space.cli.platform.Pause;
 import dev.space.cli.platform.Platform;
@@ -27,9 +28,6 @@ public final class SupervisorHandle {
     private static final Duration DOWN_MAX = Duration.ofMinutes(30);
     private static final int LOG_TAIL_LINES = 15;
 
-    private static final List<String> SERVICES =
-            List.of("postgres", "temporal", "objects", "control", "node-manager", "node-worker");
-
     private final Platform platform;
     private final Consumer<String> progress;
 
@@ -47,13 +45,29 @@ public final class SupervisorHandle {
     /** True when processes of this platform live although their supervisor does not. */
     public boolean isOrphaned() {
         return PlatformState.live(platform).isEmpty()
-                && SERVICES.stream().anyMatch(s -> ProcessRecord.live(platform, s).isPresent());
+                && Services.names(platform).stream()
+                        .anyMatch(s -> ProcessRecord.live(platform, s).isPresent());
     }
 
     /** Brings the platform up, or waits for whoever does already. */
     public void up() {
+        up(null);
+    }
+
+    /**
+     * As {@link #up()}.
+     *
+     * @param nodes how many nodes; null for as many as configured, or as the last time
+     */
+    public void up(@Nullable Integer nodes) {
         Optional<PlatformState> before = PlatformState.live(platform);
         if (before.filter(s -> s.phase() == PlatformState.Phase.READY).isPresent()) {
+            int now = NodeCount.stored(platform);
+            if (nodes != null && nodes != now) {
+                throw new PlatformException(
+                        "the platform is up with %d node%s: `./space down`, then `up --nodes %d`"
+                                .formatted(now, now == 1 ? "" : "s", nodes));
+            }
             progress.accept("the platform is up already");
             return;
         }
@@ -65,7 +79,7 @@ public final class SupervisorHandle {
         if (before.isPresent()) {
             progress.accept("another `space` command brings the platform up; waiting for it");
         }
-        Process child = before.isPresent() ? null : spawn(false);
+        Process child = before.isPresent() ? null : spawn(false, nodes);
         Thread onInterrupt =
                 new Thread(() ->
                         progress.accept(
@@ -127,7 +141,7 @@ public final class SupervisorHandle {
             new Proc(live.get().pid(), live.get().startTicks()).signal("TERM");
         } else if (isOrphaned() || Files.exists(platform.sockets()) || isMounted()) {
             progress.accept("the supervisor is gone; adopting what it left, to stop it in order");
-            var _ = spawn(true);
+            var _ = spawn(true, null);
             live = awaitBirth();
         } else {
             return false;
@@ -142,8 +156,9 @@ public final class SupervisorHandle {
     }
 
     private boolean isMounted() {
-        return Files.exists(platform.data().resolve("node.img"))
-                && new NodeVolume(platform).isMountPoint();
+        return NodePlace.all(platform).stream()
+                .anyMatch(place ->
+                        Files.exists(place.image()) && new NodeVolume(place).isMountPoint());
     }
 
     private Optional<PlatformState> awaitBirth() {
@@ -171,7 +186,7 @@ public final class SupervisorHandle {
         PlatformState.last(platform).ifPresent(follower::show);
     }
 
-    private Process spawn(boolean thenDown) {
+    private Process spawn(boolean thenDown, @Nullable Integer nodes) {
         Path release = platform.release();
         List<String> argv =
                 new ArrayList<>(
@@ -191,6 +206,9 @@ public final class SupervisorHandle {
                                 platform.config().toString()));
         if (thenDown) {
             argv.add("--then-down");
+        }
+        if (nodes != null) {
+            argv.addAll(List.of("--nodes", nodes.toString()));
         }
         try {
             Files.createDirectories(platform.log());

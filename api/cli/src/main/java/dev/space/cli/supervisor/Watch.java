@@ -80,6 +80,10 @@ final class Watch implements Runnable {
         publish(Phase.WAITING, 0, after.isEmpty() ? "" : "after " + after);
     }
 
+    void start() {
+        var _ = Thread.ofPlatform().name(service.name()).start(this);
+    }
+
     @Override
     public void run() {
         try {

@@ -24,18 +24,28 @@ final class PortsTest {
 
     @Test
     void chosenPortsDifferAndStay() {
-        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
         assertThat(new HashSet<>(first.byName().values())).hasSize(9);
-        assertThat(Ports.choose(platform(), SpaceConfig.defaults(), Set.of())).isEqualTo(first);
+        assertThat(Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of())).isEqualTo(first);
         assertThat(Ports.stored(platform())).contains(first);
     }
 
     @Test
+    void eachNodeHasItsOwn() {
+        Ports one = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
+        Ports three = Ports.choose(platform(), SpaceConfig.defaults(), 3, Set.of());
+        assertThat(new HashSet<>(three.byName().values())).hasSize(9 + 4);
+        assertThat(three.byName()).containsAllEntriesOf(one.byName());
+        assertThat(three.of("node-api-3")).isNotEqualTo(three.of("node-api-2"));
+        assertThat(Ports.choose(platform(), SpaceConfig.defaults(), 3, Set.of())).isEqualTo(three);
+    }
+
+    @Test
     void aChosenPortThatSomebodyTookIsReplaced() throws Exception {
-        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
         try (ServerSocket _ =
                 new ServerSocket(first.of("control"), 1, InetAddress.getLoopbackAddress())) {
-            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
             assertThat(second.of("control")).isNotEqualTo(first.of("control"));
             assertThat(second.of("postgres")).isEqualTo(first.of("postgres"));
         }
@@ -43,10 +53,10 @@ final class PortsTest {
 
     @Test
     void aPortOfOurOwnLivingServiceIsKept() throws Exception {
-        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), Set.of());
+        Ports first = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
         try (ServerSocket _ =
                 new ServerSocket(first.of("control"), 1, InetAddress.getLoopbackAddress())) {
-            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), Set.of("control"));
+            Ports second = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of("control"));
             assertThat(second).isEqualTo(first);
         }
     }
@@ -56,7 +66,7 @@ final class PortsTest {
         Path file = data.resolve("space.yaml");
         Files.writeString(file, "space.ports.control: 23456\nspace.ports.temporal-ui: 23456\n");
         SpaceConfig config = SpaceConfig.load(file);
-        assertThatThrownBy(() -> Ports.choose(platform(), config, Set.of()))
+        assertThatThrownBy(() -> Ports.choose(platform(), config, 1, Set.of()))
                 .isInstanceOf(PlatformException.class)
                 .hasMessageContaining("space.ports.temporal-ui is 23456")
                 .hasMessageContaining("control");
@@ -68,7 +78,7 @@ final class PortsTest {
             Path file = data.resolve("space.yaml");
             Files.writeString(file, "space.ports.control: " + taken.getLocalPort());
             SpaceConfig config = SpaceConfig.load(file);
-            assertThatThrownBy(() -> Ports.choose(platform(), config, Set.of()))
+            assertThatThrownBy(() -> Ports.choose(platform(), config, 1, Set.of()))
                     .isInstanceOf(PlatformException.class)
                     .hasMessageContaining("in use by pid " + ProcessHandle.current().pid())
                     .hasMessageContaining("space.ports.control");
