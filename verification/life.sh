@@ -8,113 +8,14 @@
 #   KEEP=1 verification/life.sh     leaves the directory (not the processes) for a look afterwards
 set -euo pipefail
 
-HOME_DIR=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)
+NAME=life.sh
 TEMPLATE=minimal
 SIZE=xs
 SLOTS=6
-UID_BASE=$((62000 + $$ % 500 * 8))
-WAIT_S=60
-STATE_WAIT_S=120
+UID_BASES=($((62000 + $$ % 500 * 8)))
 CLOCK_SLACK_S=1
-# Lists come in an object, under their own name.
-ITEMS='def items: ([.[] | arrays] | first) // [];'
-
-step=start
-data=
-instance=
-api=
-
-fail() {
-    printf 'life.sh: FAILED at "%s": %s\n' "$step" "$*" >&2
-    exit 1
-}
-
-passed() {
-    printf 'ok  %4d s  %s\n' "$SECONDS" "$step"
-}
-
-skip() {
-    printf 'life.sh: SKIPPED: %s\n' "$*" >&2
-    exit 77
-}
-
-space() {
-    "$HOME_DIR/space" "$@" >>"$data.log" 2>&1 ||
-        fail "\`./space $1\` ended with code $?; last lines of $data.log: $(tail -n 15 "$data.log")"
-}
-
-finish() {
-    local code=$?
-    trap - EXIT
-    set +e
-    if [[ -n $data ]]; then
-        "$HOME_DIR/space" down >>"$data.log" 2>&1 || code=${code/#0/1}
-        if ((code != 0)); then
-            printf 'life.sh: log of the commands: %s\n' "$data.log" >&2
-        else
-            rm -f "$data.log"
-        fi
-        [[ -n ${KEEP:-} ]] || rm -rf --one-file-system "$data"
-    fi
-    exit "$code"
-}
-
-# call METHOD PATH [CURL ARGUMENT…]: the answer's body; fails unless the status is 2xx.
-call() {
-    local method=$1 path=$2 status body
-    shift 2
-    body=$(mktemp -p "$data")
-    local headers=(-H @"$data/auth")
-    if [[ $method == POST || $method == DELETE ]]; then
-        headers+=(-H "Idempotency-Key: $(</proc/sys/kernel/random/uuid)")
-    fi
-    status=$(curl -sS -o "$body" -w '%{http_code}' --max-time 330 -X "$method" "${headers[@]}" \
-        "$@" "$api$path") || fail "$method $path got no answer"
-    if [[ $status != 2* ]]; then
-        fail "$method $path answered $status: $(head -c 2000 "$body")"
-    fi
-    cat "$body"
-    rm -f "$body"
-}
-
-post() {
-    call POST "$1" -H 'Content-Type: application/json' -d "$2"
-}
-
-# sh_in SESSION LINE: stdout of a shell line that must end with code 0.
-sh_in() {
-    local answer
-    answer=$(post "/v1/sessions/$1/exec" "$(jq -cn --arg c "$2" '{command: $c}')") || exit 1
-    [[ $(jq -r .exitCode <<<"$answer") == 0 ]] || fail "\`$2\` in the sandbox: $answer"
-    jq -r .stdout <<<"$answer"
-}
-
-session() {
-    call GET "/v1/sessions/$1" | jq -r ".$2"
-}
-
-await_state() {
-    local id=$1 wanted=$2 until=$((SECONDS + STATE_WAIT_S)) now=
-    while ((SECONDS < until)); do
-        now=$(session "$id" state) || exit 1
-        [[ $now == "$wanted" ]] && return
-        [[ $now == FAILED && $wanted != FAILED ]] && break
-        sleep 0.3
-    done
-    fail "$id is $now, not $wanted: $(call GET "/v1/sessions/$id")"
-}
-
-create() {
-    post "/v1/sessions?wait=$WAIT_S" \
-        "$(jq -cn --arg t "$TEMPLATE" --arg s "$SIZE" '{template: $t, size: $s}')" | jq -er .id
-}
-
-connect() {
-    local port
-    port=$(jq -r '.byName.control' "$data/run/ports.json")
-    api=http://127.0.0.1:$port
-    (umask 077 && printf 'Authorization: Bearer %s\n' "$(<"$data/secrets/api-key")" >"$data/auth")
-}
+# shellcheck source=verification/driven.sh
+source "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/driven.sh"
 
 counter_lines() {
     call GET "/v1/sessions/$1/processes/$2/output?stream=stdout&offset=0"
@@ -126,13 +27,6 @@ check_sequence() {
     awk '!/^[0-9]+$/ { print "line " NR " is \"" $0 "\"" >"/dev/stderr"; exit 1 }
          $0 != NR { print "line " NR " is " $0 >"/dev/stderr"; exit 1 }
          END { print NR }'
-}
-
-whole_lines() {
-    local text
-    text=$(cat; echo x)
-    text=${text%x}
-    printf '%s' "${text%"${text##*$'\n'}"}"
 }
 
 last_count() {
@@ -158,69 +52,14 @@ remembered() {
     sh_in "$1" "timeout 20 sh -c 'echo get >in; cat out'"
 }
 
-vmm_pid() {
-    local dir pid
-    for dir in /proc/[0-9]*; do
-        pid=${dir#/proc/}
-        [[ $(cat "$dir/comm" 2>/dev/null) == qemu* ]] || continue
-        grep -qs "/sessions/$1/" "$dir/mountinfo" && echo "$pid" && return
-    done
-    fail "no VMM of $1 found"
-}
-
-# Everything that belongs to this platform's sandboxes, a line each; empty when nothing is left.
-remains() {
-    local id pid uid
-    for pid in /proc/[0-9]*; do
-        uid=$(stat -c %u "$pid" 2>/dev/null) || continue
-        # Where pid 1 reaps slowly, a zombie is no leak: it holds nothing.
-        grep -qs '^State:.Z' "$pid/status" && continue
-        ((uid >= UID_BASE && uid < UID_BASE + SLOTS)) && echo "process $pid of uid $uid"
-    done
-    for id in "$@"; do
-        find "$data/node/volumes" -path "*/sessions/$id*" -print 2>/dev/null | head -5
-        grep -h "/sessions/$id/" /proc/[0-9]*/mountinfo 2>/dev/null | head -5
-    done
-    return 0
-}
-
-await_nothing_left() {
-    local until=$((SECONDS + 30)) left=
-    while ((SECONDS < until)); do
-        left=$(remains "$@")
-        [[ -z $left ]] && return
-        sleep 0.5
-    done
-    fail "left behind: $left"
-}
-
-# node-manager names what it makes after the platform's data directory.
-namespaces() {
-    find /run/netns -mindepth 1 -name "space-$instance-*" -printf '%f\n' 2>/dev/null | sort
-}
-
-cgroups() {
-    find /sys/fs/cgroup -type d -path "*/space/$instance*" 2>/dev/null | sort
-}
-
-for tool in curl jq qemu-system-x86_64 ip awk; do
-    command -v "$tool" >/dev/null || skip "$tool is not installed"
-done
-((EUID == 0)) || skip "it starts a platform, which needs root"
-
-data=$(mktemp -d /var/tmp/space-life.XXXXXX)
-chmod 0755 "$data"
-instance=$(printf %s "$data" | sha256sum | cut -c1-8)
-trap finish EXIT
-export SPACE_DATA=$data SPACE_CONFIG=$data/space.yaml SPACE_TEMPLATES=$TEMPLATE
-unset SPACE_API_URL SPACE_API_KEY
+begin "$TEMPLATE"
 cat >"$SPACE_CONFIG" <<YAML
 space:
   node:
     id: life
     prepare: $TEMPLATE:$SIZE
     slots: $SLOTS
-    slot-uid-base: $UID_BASE
+    slot-uid-base: ${UID_BASES[0]}
     volume-gib: 6
     rolling:
       disk-seconds: 0
@@ -376,14 +215,6 @@ passed
 
 step="down: no process, mount, namespace or loop device"
 space down
-left=$(
-    pgrep -af -- "$data" || true
-    grep " $data" /proc/self/mountinfo || true
-    losetup -l -n -O BACK-FILE 2>/dev/null | grep "$data" || true
-    namespaces
-    cgroups
-    remains
-)
-[[ -z $left ]] || fail "left behind: $left"
+nothing_is_left
 passed
 echo "life.sh: all checks passed in $SECONDS s"
