@@ -64,6 +64,9 @@ space:
     rolling:
       disk-seconds: 0
       full-seconds: 0
+    pool:
+      hot: 0
+      prepared: 0
 YAML
 
 step="the platform comes up"

@@ -143,6 +143,9 @@ space:
     slots: $SLOTS
     slot-uid-base: ${UID_BASES[0]}
     volume-gib: 8
+    pool:
+      hot: 0
+      prepared: 0
 YAML
 
 step="a platform with two nodes comes up"

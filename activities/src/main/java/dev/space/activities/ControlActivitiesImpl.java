@@ -15,12 +15,12 @@ import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.DurableRef;
 import dev.space.contract.session.PolicyAction;
 import dev.space.contract.session.SnapshotRef;
+import dev.space.model.OperationKind;
 import dev.space.model.SessionId;
 import dev.space.store.AcceptStore;
 import dev.space.store.CommitStore;
 import dev.space.store.DurableRows;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Clock;
@@ -39,6 +39,7 @@ public class ControlActivitiesImpl implements ControlActivities {
     private final DurableRows durables;
     private final Clock clock;
     private final MeterRegistry metrics;
+    private final CreatePhases phases;
 
     @Inject
     public ControlActivitiesImpl(
@@ -47,18 +48,21 @@ public class ControlActivitiesImpl implements ControlActivities {
             SessionLoader loader,
             DurableRows durables,
             Clock clock,
-            MeterRegistry metrics) {
+            MeterRegistry metrics,
+            CreatePhases phases) {
         this.accepts = accepts;
         this.commits = commits;
         this.loader = loader;
         this.durables = durables;
         this.clock = clock;
         this.metrics = metrics;
+        this.phases = phases;
     }
 
     @Override
     public AcceptAnswer acceptOperation(AcceptOperation request) {
         return Failures.translated(() -> {
+            long began = System.nanoTime();
             AcceptStore.Answer answer =
                     accepts.accept(
                             new AcceptStore.Request(
@@ -72,6 +76,9 @@ public class ControlActivitiesImpl implements ControlActivities {
                                     request.reason().code(),
                                     request.reason().text(),
                                     clock.instant()));
+            if (request.kind() == OperationKind.CREATE) {
+                phases.ended("accept", began);
+            }
             return new AcceptAnswer(
                     answer.accepted(),
                     answer.number(),
@@ -144,6 +151,7 @@ public class ControlActivitiesImpl implements ControlActivities {
     @Override
     public CommitAnswer commit(CommitOperation request) {
         return Failures.translated(() -> {
+            long began = System.nanoTime();
             CommitStore.Written written =
                     commits.commit(
                             new CommitStore.Commit(
@@ -163,13 +171,13 @@ public class ControlActivitiesImpl implements ControlActivities {
                                     request.owed(),
                                     request.reason().code(),
                                     request.reason().text()));
-            count(written, request);
+            count(written, request, began);
             return answer(written);
         });
     }
 
     /** Here, because only here every operation passes, the platform's own ones included. */
-    private void count(CommitStore.Written written, CommitOperation request) {
+    private void count(CommitStore.Written written, CommitOperation request, long began) {
         if (written.ended() != null) {
             metrics.counter(
                             "space_operations",
@@ -180,22 +188,18 @@ public class ControlActivitiesImpl implements ControlActivities {
                             "code",
                             request.error() == null ? "OK" : request.error().name())
                     .increment();
-            measure(request.startMicros());
+            measure(written.ended(), request.startMicros(), began);
         }
     }
 
-    /** The node's own times; at the commit, because every way to a start leads here. */
-    private void measure(@Nullable Map<String, Long> phases) {
-        if (phases == null) {
-            return;
+    /** At the commit, because every way to a start leads here. */
+    private void measure(OperationKind ended, @Nullable Map<String, Long> micros, long began) {
+        if (micros != null) {
+            micros.forEach((phase, time) -> phases.record(phase, time, TimeUnit.MICROSECONDS));
         }
-        phases.forEach((phase, micros) ->
-                Timer.builder("space_create_phase")
-                        .description("Phases of a sandbox's start on its node")
-                        .tag("phase", phase)
-                        .publishPercentileHistogram()
-                        .register(metrics)
-                        .record(micros, TimeUnit.MICROSECONDS));
+        if (ended == OperationKind.CREATE) {
+            phases.ended("commit", began);
+        }
     }
 
     @Override

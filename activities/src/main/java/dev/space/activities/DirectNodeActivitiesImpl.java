@@ -23,11 +23,13 @@ import java.util.concurrent.TimeUnit;
 public class DirectNodeActivitiesImpl implements DirectNodeActivities {
     private final NodeStore nodes;
     private final NodeChannels channels;
+    private final CreatePhases phases;
 
     @Inject
-    public DirectNodeActivitiesImpl(NodeStore nodes, NodeChannels channels) {
+    public DirectNodeActivitiesImpl(NodeStore nodes, NodeChannels channels, CreatePhases phases) {
         this.nodes = nodes;
         this.channels = channels;
+        this.phases = phases;
     }
 
     @Override
@@ -47,7 +49,11 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
                 call.setSnapshotSessionId(request.origin().value());
             }
             try {
+                long began = System.nanoTime();
                 var started = stub(node).startSandbox(call.build());
+                if (request.snapshot() == null) {
+                    phases.ended("node-call", began);
+                }
                 return new SandboxStarted(
                         started.getEngine(),
                         started.getRung(),

@@ -26,6 +26,7 @@ final class FakePlatform implements AutoCloseable {
                 slot-uid-base: 200000
                 volume-gib: 2
                 rolling: {disk-seconds: 0, full-seconds: 0}
+                pool: {hot: 0, prepared: 0}
             """;
 
     private final Path data;

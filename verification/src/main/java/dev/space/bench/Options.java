@@ -10,15 +10,25 @@ import java.util.Set;
  * What is measured and how often.
  *
  * @param n runs of each mode
+ * @param phases also tell where the time goes
  * @param data directory of the platform that is measured
  */
 record Options(
-        String bench, int n, boolean json, String template, String size, Path data, Path cache) {
+        String bench,
+        int n,
+        boolean json,
+        boolean phases,
+        String template,
+        String size,
+        Path data,
+        Path cache) {
 
     static final Map<String, Integer> RUNS_BY_BENCH =
             Map.of("create", 50, "exec", 200, "checkpoint", 50, "fork", 10, "control-plane", 500);
 
     private static final Set<String> NAMES = Set.of("n", "template", "size");
+    private static final String OPTIONS =
+            "; there are --json, --n=N, --template=NAME, --size=SIZE, and with create --phases";
     private static final int N_MAX = 100_000;
 
     static Options of(List<String> arguments, Map<String, String> env) {
@@ -30,18 +40,21 @@ record Options(
                             .formatted(bench));
         }
         boolean json = false;
+        boolean phases = false;
         Map<String, String> values = new HashMap<>();
         for (String argument : arguments.subList(1, arguments.size())) {
             if (argument.equals("--json")) {
                 json = true;
                 continue;
             }
+            if (argument.equals("--phases") && bench.equals("create")) {
+                phases = true;
+                continue;
+            }
             int equals = argument.indexOf('=');
             String name = equals < 0 ? argument : argument.substring(2, equals);
             if (equals < 0 || !argument.startsWith("--") || !NAMES.contains(name)) {
-                throw new IllegalArgumentException(
-                        "unknown option %s; there are --json, --n=N, --template=NAME, --size=SIZE"
-                                .formatted(argument));
+                throw new IllegalArgumentException("unknown option " + argument + OPTIONS);
             }
             values.put(name, argument.substring(equals + 1));
         }
@@ -50,6 +63,7 @@ record Options(
                 bench,
                 n,
                 json,
+                phases,
                 values.getOrDefault("template", "default"),
                 values.getOrDefault("size", "small"),
                 Path.of(env.getOrDefault("SPACE_DATA", "/var/lib/space")),
@@ -66,6 +80,6 @@ record Options(
 
     /** The same measurement on another platform. */
     Options on(Path otherData) {
-        return new Options(bench, n, json, template, size, otherData, cache);
+        return new Options(bench, n, json, phases, template, size, otherData, cache);
     }
 }

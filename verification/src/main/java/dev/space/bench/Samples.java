@@ -21,6 +21,11 @@ public final class Samples {
         nanos.add(time.toNanos());
     }
 
+    /** Forgets what was measured to warm up. */
+    public void clear() {
+        nanos.clear();
+    }
+
     public int count() {
         return nanos.size();
     }

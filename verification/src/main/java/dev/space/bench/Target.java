@@ -10,20 +10,33 @@ import dev.space.client.SpaceClient;
 import dev.space.guest.channel.Token;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The platform that is measured: its API, and where its parts lie (docs/contracts.md). */
 final class Target implements AutoCloseable {
 
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern HOT = Pattern.compile("(?m)^space_node_pool_hot (\\S+)");
+    private static final Duration POOL_MAX = Duration.ofMinutes(1);
+    private static final int POOL_LOOK_MILLIS = 50;
+    private static final Executor LATER =
+            CompletableFuture.delayedExecutor(POOL_LOOK_MILLIS, TimeUnit.MILLISECONDS);
     private static final Map<String, String> LABELS = Map.of("made-by", "bench");
 
     private final SpaceClient client;
@@ -145,6 +158,33 @@ final class Target implements AutoCloseable {
                                             + " below "
                                             + volumes));
         }
+    }
+
+    /** Hot VMs that the platform is to keep of each start snapshot. */
+    int poolSize() throws IOException {
+        Properties node = new Properties();
+        try (Reader in =
+                Files.newBufferedReader(options.data().resolve("run/node-worker.properties"))) {
+            node.load(in);
+        }
+        return Integer.parseInt(node.getProperty("space.node.pool.hot", "0"));
+    }
+
+    /** Returns when this many hot VMs wait; what is measured begins after that. */
+    void awaitHot(int wanted) throws IOException, InterruptedException {
+        long until = System.nanoTime() + POOL_MAX.toNanos();
+        double there = 0;
+        while (System.nanoTime() < until) {
+            Matcher figure = HOT.matcher(Phases.scrape(port("node-http")));
+            there = figure.find() ? Double.parseDouble(figure.group(1)) : 0;
+            if (there >= wanted) {
+                return;
+            }
+            CompletableFuture.runAsync(() -> {}, LATER).join();
+        }
+        throw new IllegalStateException(
+                "%d hot VMs were to wait, after %d s there are %.0f"
+                        .formatted(wanted, POOL_MAX.toSeconds(), there));
     }
 
     @Override

@@ -40,6 +40,8 @@ public final class BareVm implements AutoCloseable {
     private final Qmp qmp;
     private final GuestChannel channel;
     private final GuestClient guest;
+    private Token token;
+    private @Nullable Gate waits;
     private int checkpoints;
 
     private BareVm(
@@ -49,6 +51,7 @@ public final class BareVm implements AutoCloseable {
             Qmp qmp,
             GuestChannel channel) {
         this.start = start;
+        this.token = start.token();
         this.place = place;
         this.process = process;
         this.qmp = qmp;
@@ -88,8 +91,7 @@ public final class BareVm implements AutoCloseable {
                 "migrate-incoming", Map.of("uri", "file:" + place.directory().resolve("device")));
         qmp.awaitMigrated();
         qmp.execute("cont", Map.of());
-        channel.handshake(
-                Handshake.afterStart(start.token(), Token.random(new SecureRandom())), ANSWER_MAX);
+        renew();
     }
 
     private void capabilities() throws IOException {
@@ -168,6 +170,32 @@ public final class BareVm implements AutoCloseable {
         return all.toString(StandardCharsets.UTF_8);
     }
 
+    /** Runs a command once and stands still, its workload frozen, as a hot VM waits. */
+    public void makeHot(String... argv) throws IOException {
+        var _ = guest.ping();
+        var _ = run(argv);
+        var _ = guest.freeze();
+        waits = channel.gate();
+        qmp.execute("stop", Map.of());
+    }
+
+    /** Goes on with its clock and its randomness renewed. */
+    public void goOn() throws IOException {
+        qmp.execute("cont", Map.of());
+        Gate held = waits;
+        waits = null;
+        if (held != null) {
+            held.close();
+        }
+        renew();
+    }
+
+    private void renew() {
+        Token next = Token.random(new SecureRandom());
+        channel.handshake(Handshake.afterStart(token, next), ANSWER_MAX);
+        token = next;
+    }
+
     /** One stop: device state, clones of memory and disk, and on; the time it stood still. */
     public Duration checkpoint() throws IOException {
         Path into = Files.createDirectory(place.directory().resolve("checkpoint-" + ++checkpoints));
@@ -191,6 +219,10 @@ public final class BareVm implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        Gate held = waits;
+        if (held != null) {
+            held.close();
+        }
         channel.close();
         qmp.close();
         process.destroyForcibly();

@@ -85,7 +85,9 @@ final class Platform implements AutoCloseable {
         }
     }
 
-    private String configuration(String extra) {
+    /** VMs that wait for sessions are of PoolIT; elsewhere they would look like what is left. */
+    private String configuration(String more) {
+        String extra = more.contains("pool:") ? more : more + "\n    pool: {hot: 0, prepared: 0}";
         return """
         space:
           node:

@@ -134,6 +134,21 @@ public enum ConfigKey {
             Type.AMOUNT,
             "2048",
             "Free space below which the node takes none by itself and its oldest go."),
+    POOL_HOT(
+            "space.node.pool.hot",
+            Type.POOL,
+            "2",
+            "Hot VMs that wait for sessions, of each entry of prepare; 0 keeps none."),
+    POOL_PREPARED(
+            "space.node.pool.prepared",
+            Type.POOL,
+            "1",
+            "VMMs that wait for a snapshot to load, of each size in prepare; 0 keeps none."),
+    POOL_MEMORY_MIB(
+            "space.node.pool.memory-mib",
+            Type.AMOUNT,
+            "0",
+            "Most memory for all that wait; 0 takes a quarter of the node's."),
     NODE_VOLUME_GIB(
             "space.node.volume-gib",
             Type.COUNT,
@@ -162,6 +177,7 @@ public enum ConfigKey {
         SLOTS("[1-9][0-9]{0,3}", 1024, "a number from 1 to 1024"),
         UID("[1-9][0-9]{4,8}", "a number from 10000"),
         AMOUNT("0|[1-9][0-9]{0,8}", "a number"),
+        POOL("0|[1-9][0-9]?", 64, "a number from 0 to 64"),
         SWITCH("true|false", "true or false"),
         RETENTION(
                 "[1-9][0-9]{0,5}[smhd]:[1-9][0-9]{0,5}[smhd]"

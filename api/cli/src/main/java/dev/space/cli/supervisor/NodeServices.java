@@ -31,14 +31,17 @@ final class NodeServices {
     private static final int MEMORY_DENOMINATOR = 5;
 
     /** What node-worker is told as it was written. */
-    private static final List<ConfigKey> ROLLING =
+    private static final List<ConfigKey> AS_WRITTEN =
             List.of(
                     ConfigKey.ROLLING_DISK_SECONDS,
                     ConfigKey.ROLLING_FULL_SECONDS,
                     ConfigKey.ROLLING_FREEZE,
                     ConfigKey.ROLLING_KEEP,
                     ConfigKey.ROLLING_SNAPSHOTS_MAX,
-                    ConfigKey.ROLLING_RESERVE_MIB);
+                    ConfigKey.ROLLING_RESERVE_MIB,
+                    ConfigKey.POOL_HOT,
+                    ConfigKey.POOL_PREPARED,
+                    ConfigKey.POOL_MEMORY_MIB);
 
     private final Layout layout;
     private final Platform platform;
@@ -137,7 +140,7 @@ final class NodeServices {
 
     private ProcessConfig workerConfig(NodePlace place, User user) {
         ProcessConfig settings = new ProcessConfig();
-        for (ConfigKey key : ROLLING) {
+        for (ConfigKey key : AS_WRITTEN) {
             settings.set(key.key(), layout.config().text(key));
         }
         return layout.objectStore(settings, place.role(), user)

@@ -10,6 +10,7 @@ import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
+import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.Lease;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.SandboxManager;
@@ -42,6 +43,7 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
     private final TemplateSource templates;
     private final Volume volume;
     private final MemoryBudget memory;
+    private final WarmPool pool;
     private final Lease lease;
 
     public LifecycleService(
@@ -50,12 +52,14 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
             TemplateSource templates,
             Volume volume,
             MemoryBudget memory,
+            WarmPool pool,
             Lease lease) {
         this.nodeId = nodeId;
         this.manager = manager;
         this.templates = templates;
         this.volume = volume;
         this.memory = memory;
+        this.pool = pool;
         this.lease = lease;
     }
 
@@ -202,6 +206,8 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                             .setDiskFreeBytes(volume.freeBytes())
                             .setDiskTotalBytes(volume.totalBytes())
                             .setMemoryFreeBytes(memory.freeBytes())
+                            .setHot(pool.hotCount())
+                            .setPrepared(pool.preparedCount())
                             .addAllTemplates(
                                     templates.states().stream().map(Wire::template).toList())
                             .build();

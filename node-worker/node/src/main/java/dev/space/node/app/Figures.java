@@ -3,13 +3,19 @@ package dev.space.node.app;
 import dev.space.node.api.Wire;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.engine.spi.EngineInfo;
+import dev.space.node.pool.WarmPool;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.nodeapi.v1.EngineCapabilities;
 import dev.space.nodeapi.v1.RegisterRequest;
 import dev.space.nodeapi.v1.RenewRequest;
 
 /** What the control plane is told of the node. */
-record Figures(NodeConfig.Node node, Wiring wiring, MemoryBudget memory, String apiAddress) {
+record Figures(
+        NodeConfig.Node node,
+        Wiring wiring,
+        MemoryBudget memory,
+        WarmPool pool,
+        String apiAddress) {
 
     private static final String VERSION = "0.1.0";
 
@@ -39,7 +45,8 @@ record Figures(NodeConfig.Node node, Wiring wiring, MemoryBudget memory, String 
                 .setNodeId(node.id())
                 .setMemoryFreeBytes(memory.freeBytes())
                 .setDiskFreeBytes(wiring.volume().freeBytes())
-                .setSlotsFree(wiring.engine().freeSlots())
+                // What waits is given up for whoever needs its slot.
+                .setSlotsFree(wiring.engine().freeSlots() + pool.hotCount() + pool.preparedCount())
                 .addAllTemplates(wiring.templates().states().stream().map(Wire::template).toList())
                 .build();
     }

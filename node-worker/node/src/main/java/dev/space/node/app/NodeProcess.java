@@ -10,6 +10,8 @@ import dev.space.node.browse.Disks;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
 import dev.space.node.engine.fake.FakeMachine;
+import dev.space.node.pool.PoolCounts;
+import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.ControlPlane;
 import dev.space.node.reports.ExitReports;
 import dev.space.node.reports.GrpcControlPlane;
@@ -23,6 +25,7 @@ import dev.space.node.sandbox.SandboxManager;
 import dev.space.node.volumes.SnapshotStore;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -32,6 +35,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +57,7 @@ public final class NodeProcess implements AutoCloseable {
     private final Server api;
     private final HealthServer health;
     private final Preparation preparation;
+    private final WarmPool pool;
     private final Housekeeping housekeeping;
     private final Rolling rolling;
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
@@ -79,6 +84,8 @@ public final class NodeProcess implements AutoCloseable {
         ControlPlane control =
                 config.control().url().map(url -> new GrpcControlPlane(url, token)).orElse(null);
         snapshots = new SnapshotStore(wiring.volume());
+        preparation = new Preparation(wiring.templates(), node.prepare());
+        pool = wiring.pool(Wiring.pool(node, memory, preparation), memory);
         manager =
                 new SandboxManager(
                         new NodeParts(
@@ -89,13 +96,13 @@ public final class NodeProcess implements AutoCloseable {
                                 wiring.templates(),
                                 Wiring.objects(config, control),
                                 memory,
+                                pool,
                                 new ExitReports(outbox),
                                 () -> lease.demand(Duration.ZERO),
                                 CrashPoints.NONE,
                                 clock,
                                 node.stateDir()));
         manager.open();
-        preparation = new Preparation(wiring.templates(), node.prepare());
         PrometheusMeterRegistry metrics = metrics(memory);
         health =
                 new HealthServer(
@@ -104,11 +111,13 @@ public final class NodeProcess implements AutoCloseable {
                         metrics);
         api = serve(node, token, memory);
         preparation.start();
+        pool.start();
         Figures figures =
                 new Figures(
                         node,
                         wiring,
                         memory,
+                        pool,
                         node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
         housekeeping = Housekeeping.started(manager, outbox);
         rolling = Rolling.started(node.rolling(), manager.rolling(), outbox, wiring.volume());
@@ -168,6 +177,7 @@ public final class NodeProcess implements AutoCloseable {
                                 wiring.templates(),
                                 wiring.volume(),
                                 memory,
+                                pool,
                                 lease))
                 .addService(new DataPlaneService(manager, new Audit(outbox)))
                 .addService(
@@ -195,7 +205,31 @@ public final class NodeProcess implements AutoCloseable {
         Gauge.builder("space.node.outbox.dropped", outbox, Outbox::dropped)
                 .description("Reports that were dropped because the outbox was full")
                 .register(registry);
+        poolMetrics(registry);
         return registry;
+    }
+
+    private void poolMetrics(PrometheusMeterRegistry registry) {
+        Gauge.builder("space.node.pool.hot", pool, WarmPool::hotCount)
+                .description("VMs that wait for a session, loaded and run once")
+                .register(registry);
+        Gauge.builder("space.node.pool.prepared", pool, WarmPool::preparedCount)
+                .description("VMMs that wait for a snapshot to load")
+                .register(registry);
+        PoolCounts counts = pool.counts();
+        counter(registry, "space.node.pool.made", counts, PoolCounts::allMade);
+        counter(registry, "space.node.pool.failed", counts, PoolCounts::allFailed);
+        counter(registry, "space.node.pool.discarded", counts, PoolCounts::allDiscarded);
+        counter(registry, "space.node.pool.taken.hot", counts, PoolCounts::allTakenHot);
+        counter(registry, "space.node.pool.taken.prepared", counts, PoolCounts::allTakenPrepared);
+    }
+
+    private static void counter(
+            PrometheusMeterRegistry registry,
+            String name,
+            PoolCounts counts,
+            ToDoubleFunction<PoolCounts> figure) {
+        FunctionCounter.builder(name, counts, figure).register(registry);
     }
 
     public int apiPort() {
@@ -222,6 +256,7 @@ public final class NodeProcess implements AutoCloseable {
         api.shutdownNow();
         rolling.close();
         housekeeping.close();
+        pool.close();
         manager.close();
         wiring.engine().close();
         health.close();

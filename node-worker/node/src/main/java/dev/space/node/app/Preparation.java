@@ -1,6 +1,7 @@
 package dev.space.node.app;
 
 import dev.space.model.Size;
+import dev.space.node.pool.PoolSettings;
 import dev.space.node.reports.Backoff;
 import dev.space.node.templates.TemplateSource;
 import java.time.Duration;
@@ -38,6 +39,11 @@ final class Preparation {
         this.templates = templates;
         this.wanted = prepare.stream().filter(t -> !t.isBlank()).map(Wanted::of).toList();
         this.waitsFor = wanted.isEmpty() ? "" : "templates";
+    }
+
+    /** What was configured. */
+    List<PoolSettings.Start> starts() {
+        return wanted.stream().map(w -> new PoolSettings.Start(w.template(), w.size())).toList();
     }
 
     /** Empty when all is prepared. */

@@ -13,6 +13,8 @@ import dev.space.node.engine.qemu.Bundles;
 import dev.space.node.engine.qemu.ManagerLauncher;
 import dev.space.node.engine.qemu.QemuEngine;
 import dev.space.node.engine.spi.Engine;
+import dev.space.node.pool.PoolSettings;
+import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.ControlPlane;
 import dev.space.node.reports.ControlPlaneKeys;
 import dev.space.node.sandbox.LiveFiles;
@@ -42,6 +44,14 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
     private static final Duration FAKE_DELAY_MAX = Duration.ofMillis(50);
     private static final int MEMORY_NUMERATOR = 4;
     private static final int MEMORY_DENOMINATOR = 5;
+
+    /** Of its memory at most one part in this many waits for sessions. */
+    private static final int POOL_SHARE = 4;
+
+    private static final int POOL_MAX = 64;
+
+    /** Slots that nothing waits in, so that a burst finds some at once. */
+    private static final int SLOTS_SPARE = 2;
 
     static Wiring of(NodeConfig.Node node, MemoryBudget memory, FakeMachine machine) {
         return switch (node.engine()) {
@@ -120,6 +130,31 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         volume,
                         new StartSnapshotMaker(engine, volume, liveFiles, memory));
         return new Wiring(volume, engine, templates, liveFiles);
+    }
+
+    WarmPool pool(PoolSettings settings, MemoryBudget memory) {
+        WarmPool pool = new WarmPool(settings, templates, engine, volume, liveFiles, memory);
+        memory.onShortage(pool::giveUpOne);
+        return pool;
+    }
+
+    static PoolSettings pool(NodeConfig.Node node, MemoryBudget memory, Preparation preparation) {
+        NodeConfig.Pool pool = node.pool();
+        long most = pool.memoryMib() << 20;
+        return new PoolSettings(
+                preparation.starts(),
+                within(pool.hot(), "hot"),
+                within(pool.prepared(), "prepared"),
+                most > 0 ? most : memory.totalBytes() / POOL_SHARE,
+                SLOTS_SPARE);
+    }
+
+    private static int within(int number, String key) {
+        if (number < 0 || number > POOL_MAX) {
+            throw new IllegalArgumentException(
+                    "space.node.pool.%s is from 0 to %d, not %d".formatted(key, POOL_MAX, number));
+        }
+        return number;
     }
 
     private static void requireBtrfs(Path root) {

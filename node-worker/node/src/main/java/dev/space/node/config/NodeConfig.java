@@ -133,6 +133,9 @@ public interface NodeConfig {
         /** Snapshots that the node takes and removes by itself. */
         Rolling rolling();
 
+        /** VMs that are made before a session needs them. */
+        Pool pool();
+
         /** Fake engine only: seed of its faults. */
         @WithDefault("0")
         long fakeSeed();
@@ -140,6 +143,22 @@ public interface NodeConfig {
         /** Fake engine only: calls in a hundred that are delayed, doubled or lost. */
         @WithDefault("0")
         int fakeFaultPercent();
+    }
+
+    /** VMs that are made before a session needs them. */
+    interface Pool {
+
+        /** Hot VMs that wait, of each entry of prepare; 0 keeps none. */
+        @WithDefault("2")
+        int hot();
+
+        /** VMMs that wait for a snapshot to load, of each size in prepare; 0 keeps none. */
+        @WithDefault("1")
+        int prepared();
+
+        /** Most memory in MiB for all that wait; 0 takes a quarter of the node's. */
+        @WithDefault("0")
+        long memoryMib();
     }
 
     /** Snapshots that the node takes and removes by itself. */

@@ -56,10 +56,7 @@ public final class LiveFiles {
             }
             Files.createFile(files.console());
             cloneProcesses(source.directory(), staged);
-            Files.write(
-                    staged.resolve(GuestSecrets.FILE),
-                    Json.MAPPER.writeValueAsBytes(new GuestSecrets(token)));
-            mode(staged.resolve(GuestSecrets.FILE), "rw-------");
+            writeSecrets(staged, token);
             give(files, slot);
         } catch (IOException e) {
             volume.discard(staged);
@@ -68,6 +65,63 @@ public final class LiveFiles {
         volume.discard(live);
         volume.moveIntoPlace(staged, live);
         return new VmFiles(live);
+    }
+
+    /** Files of the right size with nothing in them, for a VM that is told later what to load. */
+    public VmFiles makeEmpty(Path live, Slot slot, Size size) {
+        volume.makeDirectory(live);
+        VmFiles files = new VmFiles(live);
+        try {
+            for (Path file : shared(files)) {
+                Files.createFile(file);
+            }
+            grow(files.disk(), (long) size.diskMiB() << 20);
+            grow(files.ram(), (long) size.memoryMiB() << 20);
+            give(files, slot);
+        } catch (IOException e) {
+            throw volume.failed("make the files of " + live, e);
+        }
+        return files;
+    }
+
+    /** Gives empty files the content of a snapshot; the VMM that has them open sees it. */
+    void fill(VmFiles files, Source source) {
+        try {
+            sameLength(source.disk(), files.disk());
+            sameLength(source.directory().resolve("ram"), files.ram());
+            volume.cloner().cloneInto(source.disk(), files.disk());
+            volume.cloner().cloneInto(source.directory().resolve("ram"), files.ram());
+            volume.cloner().cloneInto(source.directory().resolve("device"), files.device());
+            cloneProcesses(source.directory(), files.directory());
+        } catch (IOException e) {
+            throw volume.failed("fill " + files.directory(), e);
+        }
+    }
+
+    /** The VMM has looked at the lengths already. */
+    private void sameLength(Path from, Path to) throws IOException {
+        if (sized && Files.size(from) != Files.size(to)) {
+            throw new IOException(from + " has another length than the size says");
+        }
+    }
+
+    /** Files of a VM that ran for nobody become a session's, under the token it gets now. */
+    VmFiles moveIn(VmFiles from, Path live, GuestToken token) {
+        try {
+            Files.deleteIfExists(from.directory().resolve(GuestSecrets.FILE));
+            writeSecrets(from.directory(), token);
+        } catch (IOException e) {
+            throw volume.failed("make the files of " + live, e);
+        }
+        volume.discard(live);
+        volume.moveIntoPlace(from.directory(), live);
+        return new VmFiles(live);
+    }
+
+    private static void writeSecrets(Path live, GuestToken token) throws IOException {
+        Path file = live.resolve(GuestSecrets.FILE);
+        Files.write(file, Json.MAPPER.writeValueAsBytes(new GuestSecrets(token)));
+        mode(file, "rw-------");
     }
 
     private void grow(Path file, long bytes) throws IOException {

@@ -17,6 +17,7 @@ public record NodeParts(
         TemplateSource templates,
         ObjectStore objects,
         MemoryBudget memory,
+        ReadyVms ready,
         VmReports reports,
         StartPermit permit,
         CrashPoints crash,

@@ -111,7 +111,9 @@ public final class SandboxManager implements AutoCloseable {
             // Outside of the session's lock: making a template takes long.
             parts.templates().start(request.template(), request.size());
         }
-        return on(request.ref().session(), s -> start.start(s, request));
+        try (ReadyVms.Busy _ = parts.ready().busy()) {
+            return on(request.ref().session(), s -> start.start(s, request));
+        }
     }
 
     /** True when a start need not wait for a template. */

@@ -10,14 +10,9 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.model.SpaceException;
 import dev.space.node.dataplane.ProcessTable;
-import dev.space.node.engine.spi.GuestIdentity;
 import dev.space.node.engine.spi.GuestToken;
-import dev.space.node.engine.spi.Slot;
-import dev.space.node.engine.spi.StartIds;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmFiles;
-import dev.space.node.engine.spi.VmRecord;
-import dev.space.node.engine.spi.VmStart;
 import dev.space.node.templates.StartFiles;
 import dev.space.node.templates.TemplateInfo;
 import dev.space.node.volumes.SnapshotManifest;
@@ -42,19 +37,38 @@ final class StartStep {
 
     private final NodeParts parts;
     private final VmEnds ends;
+    private final Rungs rungs;
 
     StartStep(NodeParts parts, VmEnds ends) {
         this.parts = parts;
         this.ends = ends;
+        this.rungs = new Rungs(parts);
     }
 
-    /** Where the VM comes from. */
-    private record Plan(
+    /**
+     * Where the VM comes from.
+     *
+     * @param fresh the template's start snapshot, when it is that
+     */
+    record Plan(
             LiveFiles.Source source,
             String bundle,
             GuestToken token,
             boolean memoryLost,
-            TemplateInfo template) {}
+            TemplateInfo template,
+            @Nullable StartFiles fresh) {}
+
+    /**
+     * All that one start is about.
+     *
+     * @param newest what the node chose to start from, when it was left to it
+     */
+    record Start(
+            Session session,
+            StartSandbox request,
+            Plan plan,
+            long begin,
+            @Nullable SnapshotTaken newest) {}
 
     SandboxStarted start(Session session, StartSandbox request) {
         return session.fenced(request.ref(), () -> startAlone(session, request));
@@ -73,97 +87,81 @@ final class StartStep {
         SnapshotTaken newest = request.newest() ? newest(session, request.snapshot()) : null;
         SnapshotId source = newest == null ? request.snapshot() : newest.snapshot();
         Plan plan = plan(request, source);
-        session.yieldTo(request.ref().fence());
-        parts.memory().reserve(session.id(), request.size());
-        Slot slot;
-        try {
-            slot = parts.engine().acquireSlot();
-        } catch (RuntimeException e) {
-            parts.memory().free(session.id());
-            throw e;
-        }
-        VmRecord vm =
-                new VmRecord(session.id(), slot, StartIds.next(), plan.bundle(), request.size());
         Fence fence = request.ref().fence();
-        LiveVm live =
-                LiveVm.starting(
-                        fence,
-                        request.ref().operation(),
-                        vm,
-                        request.template(),
-                        parts.clock().millis());
-        session.save(session.record().withLive(live));
-        parts.crash().at("start.journaled");
-        try {
-            return run(session, request, plan, live, begin, newest);
-        } catch (SimulatedCrash e) {
-            throw e;
-        } catch (RuntimeException e) {
-            LOG.warn("start of {} under {} failed", session.id(), fence, e);
-            session.save(ends.end(session));
-            throw e;
+        session.yieldTo(fence);
+        Start start = new Start(session, request, plan, begin, newest);
+        Rung rung = rungs.best(start);
+        while (true) {
+            try {
+                return run(start, rung);
+            } catch (SimulatedCrash e) {
+                throw e;
+            } catch (RuntimeException e) {
+                LOG.warn("{} start of {} under {} failed", rung.name(), session.id(), fence, e);
+                undo(session, rung);
+                if (rung.name().equals(Rung.COLD)) {
+                    throw e;
+                }
+            }
+            session.yieldTo(fence);
+            parts.permit().demand(); // what has ended ends every rung
+            rung = rungs.next(start, rung);
         }
     }
 
-    private SandboxStarted run(
-            Session session,
-            StartSandbox request,
-            Plan plan,
-            LiveVm live,
-            long begin,
-            @Nullable SnapshotTaken newest) {
-        SnapshotId from = newest == null ? request.snapshot() : newest.snapshot();
-        GuestToken token = GuestToken.fresh();
-        VmFiles files =
-                parts.liveFiles()
-                        .make(
-                                session.live(),
-                                plan.source(),
-                                live.vm().slot(),
-                                request.size(),
-                                token);
-        final long cloned = System.nanoTime();
-        parts.crash().at("start.files");
-        GuestIdentity identity =
-                new GuestIdentity(
-                        request.hostname(),
-                        request.maxProcesses(),
-                        plan.template().user(),
-                        request.origin() != null);
-        boolean restore = plan.source().memory();
-        Vm vm =
-                parts.engine()
-                        .start(
-                                new VmStart(
-                                        live.vm(),
-                                        files,
-                                        restore,
-                                        plan.token(),
-                                        token,
-                                        identity,
-                                        parts.permit()));
-        parts.crash().at("start.running");
-        Sandbox sandbox;
-        try {
-            ProcessTable processes =
-                    ProcessTable.open(LiveFiles.processes(session.live()), vm.guest());
-            sandbox = new Sandbox(session.id(), live.start(), vm, processes);
-        } catch (RuntimeException e) {
-            vm.end();
-            throw e;
+    private void undo(Session session, Rung rung) {
+        rung.drop();
+        if (session.record().live() == null) { // the journal does not know of it
+            parts.volume().discard(session.live());
+            parts.engine().releaseSlot(rung.record().slot());
+            parts.memory().free(session.id());
+        } else {
+            session.save(ends.end(session));
         }
-        session.setSandbox(sandbox);
-        Map<String, Long> phases = new TreeMap<>(vm.phaseMicros());
-        phases.put("files", (cloned - begin) / 1000);
-        phases.put("total", (System.nanoTime() - begin) / 1000);
+    }
+
+    private SandboxStarted run(Start start, Rung rung) {
+        Session session = start.session();
+        StartSandbox request = start.request();
+        LiveVm live =
+                LiveVm.starting(
+                        request.ref().fence(),
+                        request.ref().operation(),
+                        rung.record(),
+                        request.template(),
+                        parts.clock().millis());
+        parts.crash().at("start.taken");
+        Map<String, Long> phases = new TreeMap<>();
+        long began = System.nanoTime();
+        if (rung.isMadeAhead()) {
+            // Until the journal names its VM a restart ends it: it is in a slot of nobody's.
+            parts.volume().makeDirectory(session.directory());
+        } else {
+            session.save(session.record().withLive(live));
+        }
+        began = phase(phases, "journal", began);
+        parts.crash().at("start.journaled");
+        GuestToken token = GuestToken.fresh();
+        VmFiles files = rung.files(session.live(), token);
+        phase(phases, "files", began);
+        parts.crash().at("start.files");
+        Vm vm = rung.run(files, token);
+        phases.putAll(vm.phaseMicros());
+        parts.crash().at("start.running");
+        began = System.nanoTime();
+        session.setSandbox(sandbox(session, live, vm));
+        phase(phases, "processes", began);
+        phases.put("total", (System.nanoTime() - start.begin()) / 1000);
         SandboxStarted started =
                 new SandboxStarted(
                         parts.engine().info().name(),
-                        restore ? "cold" : "boot",
-                        plan.memoryLost(),
+                        start.plan().source().memory() ? rung.name() : "boot",
+                        start.plan().memoryLost(),
                         phases,
                         live.start().attempt(),
-                        newest);
+                        start.newest());
+        SnapshotTaken newest = start.newest();
+        SnapshotId from = newest == null ? request.snapshot() : newest.snapshot();
         session.save(
                 session.record()
                         .withLive(live.running())
@@ -174,8 +172,26 @@ final class StartStep {
                                         StepResult.START,
                                         started,
                                         null)));
+        rung.done();
         ends.watch(session, live.start(), vm);
         return started;
+    }
+
+    private static Sandbox sandbox(Session session, LiveVm live, Vm vm) {
+        try {
+            ProcessTable processes =
+                    ProcessTable.open(LiveFiles.processes(session.live()), vm.guest());
+            return new Sandbox(session.id(), live.start(), vm, processes);
+        } catch (RuntimeException e) {
+            vm.end();
+            throw e;
+        }
+    }
+
+    private static long phase(Map<String, Long> phases, String name, long began) {
+        long now = System.nanoTime();
+        phases.put(name, (now - began) / 1000);
+        return now;
     }
 
     /**
@@ -227,7 +243,8 @@ final class StartStep {
                     start.bundle(),
                     start.token(),
                     false,
-                    template);
+                    template,
+                    start);
         }
         SessionId owner = owner(request, snapshot);
         SnapshotManifest manifest = parts.snapshots().require(owner, snapshot);
@@ -241,11 +258,16 @@ final class StartStep {
                         && parts.engine().hasBundle(manifest.bundle());
         if (usable && manifest.token() != null) {
             return new Plan(
-                    source(directory, true), manifest.bundle(), manifest.token(), false, template);
+                    source(directory, true),
+                    manifest.bundle(),
+                    manifest.token(),
+                    false,
+                    template,
+                    null);
         }
         String own = parts.engine().bundle(template.bundle());
         String bundle = parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
-        return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template);
+        return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template, null);
     }
 
     /** A child starts from its source's snapshot, or from what was fetched for it. */

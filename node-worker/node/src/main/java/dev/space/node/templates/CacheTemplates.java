@@ -29,14 +29,30 @@ public final class CacheTemplates implements TemplateSource {
 
     private final Path cache;
     private final Volume volume;
-    private final StartSnapshotMaker maker;
+    private final Maker maker;
     private final ConcurrentHashMap<String, CompletableFuture<StartFiles>> making =
             new ConcurrentHashMap<>();
 
-    public CacheTemplates(Path cache, Volume volume, StartSnapshotMaker maker) {
+    public CacheTemplates(Path cache, Volume volume, Maker maker) {
         this.cache = cache;
         this.volume = volume;
         this.maker = maker;
+    }
+
+    /** Makes what is not there. */
+    interface Maker {
+
+        /** False where another engine, bundle, accelerator or CPU made it. */
+        default boolean loads(StartMeta meta) {
+            return true;
+        }
+
+        /**
+         * Publishes the start snapshot of one size in the target directory.
+         *
+         * @param root directory of the template's root file system
+         */
+        void make(TemplateInfo template, Size size, Path root, Path target);
     }
 
     private Path published(String digest) {
@@ -117,7 +133,7 @@ public final class CacheTemplates implements TemplateSource {
                                 make(template, size);
                                 return find(template, size).orElseThrow();
                             }));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Every waiter is told; the next caller tries anew.
             mine.completeExceptionally(e);
         } finally {

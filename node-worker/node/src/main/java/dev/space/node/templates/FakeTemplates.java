@@ -23,6 +23,7 @@ public final class FakeTemplates implements TemplateSource {
     private static final Set<String> DIGESTS = Set.of(DEFAULT_DIGEST, MINIMAL_DIGEST);
 
     private final Path directory;
+    private volatile GuestToken token = GuestToken.fresh();
 
     public FakeTemplates(Volume volume) {
         this.directory = volume.templates().resolve("fake");
@@ -36,6 +37,11 @@ public final class FakeTemplates implements TemplateSource {
         } catch (IOException e) {
             throw volume.failed("make " + directory, e);
         }
+    }
+
+    /** Makes all start snapshots anew, as after a change of the engine. */
+    public void remake() {
+        token = GuestToken.fresh();
     }
 
     @Override
@@ -56,7 +62,7 @@ public final class FakeTemplates implements TemplateSource {
     @Override
     public StartFiles start(String digest, Size size) {
         info(digest);
-        return new StartFiles(directory, "", GuestToken.fresh());
+        return new StartFiles(directory, "", token);
     }
 
     @Override

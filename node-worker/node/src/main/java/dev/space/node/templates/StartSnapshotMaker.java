@@ -1,18 +1,10 @@
 package dev.space.node.templates;
 
-import com.google.protobuf.ByteString;
-import dev.space.model.ErrorCode;
-import dev.space.model.Ids;
 import dev.space.model.SessionId;
 import dev.space.model.Size;
-import dev.space.model.SpaceException;
-import dev.space.node.Pause;
 import dev.space.node.engine.spi.Engine;
 import dev.space.node.engine.spi.GuestIdentity;
-import dev.space.node.engine.spi.GuestProcess;
 import dev.space.node.engine.spi.GuestToken;
-import dev.space.node.engine.spi.OutputSink;
-import dev.space.node.engine.spi.ProcessStart;
 import dev.space.node.engine.spi.Slot;
 import dev.space.node.engine.spi.StartIds;
 import dev.space.node.engine.spi.StartPermit;
@@ -27,15 +19,6 @@ import dev.space.node.volumes.Json;
 import dev.space.node.volumes.Volume;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * Makes start snapshots: boots the template in a real slot and jail, runs a ping and a command so
  * that what every sandbox does first is warm, and takes the snapshot as any other is taken.
  */
-public final class StartSnapshotMaker {
+public final class StartSnapshotMaker implements CacheTemplates.Maker {
 
     private static final Logger LOG = LoggerFactory.getLogger(StartSnapshotMaker.class);
 
@@ -52,10 +35,6 @@ public final class StartSnapshotMaker {
             "[ -x /usr/lib/space/start ] || exit 100; exec /usr/lib/space/start";
 
     private static final int NO_HOOK = 100;
-
-    private static final Duration WARM_UP_TIMEOUT = Duration.ofSeconds(60);
-    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Engine engine;
     private final Volume volume;
@@ -70,19 +49,17 @@ public final class StartSnapshotMaker {
         this.memory = memory;
     }
 
-    /** False where another engine, bundle, accelerator or CPU made it. */
-    boolean loads(StartMeta meta) {
+    @Override
+    public boolean loads(StartMeta meta) {
         return meta.engine().equals(engine.info().name()) && engine.hasBundle(meta.bundle());
     }
 
-    /** Publishes the start snapshot of one size in the target directory. */
-    void make(TemplateInfo template, Size size, Path root, Path target) {
+    @Override
+    public void make(TemplateInfo template, Size size, Path root, Path target) {
         LOG.info("making the start snapshot {} of {}", size.wireName(), template.name());
         final long begin = System.nanoTime();
         // The VM has no session; the id only names it in records and logs.
-        byte[] random = new byte[Ids.RANDOM_BYTES];
-        RANDOM.nextBytes(random);
-        SessionId nobody = new SessionId(Ids.text(SessionId.PREFIX, random));
+        SessionId nobody = WarmUp.nobody();
         Path workplace = volume.newStaging("template");
         memory.reserve(nobody, size);
         try {
@@ -163,83 +140,13 @@ public final class StartSnapshotMaker {
     }
 
     private static void warmUp(Vm vm) {
-        var _ = vm.guest().pingUnixNanos();
-        demandSuccess("a first command", run(vm, "warm-up", "true"));
-        awaitForgotten(vm);
-        int code = run(vm, "start", START_HOOK);
+        WarmUp.run(vm);
+        int code = WarmUp.command(vm, "start", START_HOOK);
         if (code == NO_HOOK) {
-            awaitForgotten(vm);
+            WarmUp.awaitForgotten(vm, "start");
         } else {
             // It stays listed, ended, while what it left behind runs.
-            demandSuccess("its start hook", code);
-        }
-    }
-
-    private static void demandSuccess(String what, int code) {
-        if (code != 0) {
-            throw unusable(what + " ended with " + code, null);
-        }
-    }
-
-    private static int run(Vm vm, String id, String command) {
-        CompletableFuture<GuestProcess> over = new CompletableFuture<>();
-        ProcessStart start =
-                new ProcessStart(
-                        id,
-                        List.of(),
-                        ByteString.copyFromUtf8(command),
-                        Map.of(),
-                        ByteString.EMPTY,
-                        "",
-                        WARM_UP_TIMEOUT.toMillis(),
-                        false);
-        var _ = vm.guest().start(start, new ExitOnly(over));
-        try {
-            int code = over.get(WARM_UP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exitCode();
-            vm.guest().forget(id);
-            return code;
-        } catch (ExecutionException | TimeoutException e) {
-            throw unusable("`" + id + "` did not end", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw unusable("interrupted", e);
-        }
-    }
-
-    /** No sandbox that starts from here may list the warm-up as its own process. */
-    private static void awaitForgotten(Vm vm) {
-        long end = System.nanoTime() + WARM_UP_TIMEOUT.toNanos();
-        try {
-            while (!vm.guest().processes().isEmpty()) {
-                if (System.nanoTime() > end) {
-                    throw unusable("its first command is not forgotten", null);
-                }
-                Pause.of(LOOK_EVERY);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw unusable("interrupted", e);
-        }
-    }
-
-    private static SpaceException unusable(String detail, @Nullable Throwable cause) {
-        return new SpaceException(
-                ErrorCode.ENGINE_FAILED, "the template boots but " + detail, cause);
-    }
-
-    private record ExitOnly(CompletableFuture<GuestProcess> over) implements OutputSink {
-
-        @Override
-        public void output(boolean stderr, long offset, ByteString data) {}
-
-        @Override
-        public void exited(GuestProcess last) {
-            over.complete(last);
-        }
-
-        @Override
-        public void detached(Throwable why) {
-            over.completeExceptionally(why);
+            WarmUp.demandSuccess("its start hook", code);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.space.node.app;
 
+import dev.space.model.SessionId;
 import dev.space.node.config.ConfigLoader;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.spi.VmExit;
@@ -39,8 +40,11 @@ final class FakeNodeTest extends NodeContract {
                 space.node.cache-dir=%1$s/cache
                 space.node.engine=fake
                 space.node.disk-reserve-mib=1
+                space.node.prepare=default:xs
                 space.node.rolling.disk-seconds=0
                 space.node.rolling.full-seconds=0
+                space.node.pool.hot=1
+                space.node.pool.prepared=1
                 """
                         .formatted(directory, port));
         process = new NodeProcess(ConfigLoader.load(config), machine);
@@ -63,7 +67,12 @@ final class FakeNodeTest extends NodeContract {
 
     @Override
     void killVm(NodeClient client) {
-        machine.kill(machine.startIds().iterator().next(), VmExit.Reason.KILLED);
+        machine.kill(machine.startOf(new SessionId(client.session())), VmExit.Reason.KILLED);
+    }
+
+    @Override
+    int waitingVms() {
+        return machine.count() - 1;
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.space.nodeapi.v1.ExecReply;
 import dev.space.nodeapi.v1.ExecRequest;
 import dev.space.nodeapi.v1.InspectRequest;
 import dev.space.nodeapi.v1.NodeDataPlaneGrpc;
+import dev.space.nodeapi.v1.NodeInventory;
 import dev.space.nodeapi.v1.NodeLifecycleGrpc;
 import dev.space.nodeapi.v1.OutputChunk;
 import dev.space.nodeapi.v1.ProcessSpec;
@@ -134,6 +135,10 @@ final class NodeClient implements AutoCloseable {
         var _ =
                 lifecycle()
                         .releaseSession(ReleaseSessionRequest.newBuilder().setRef(next()).build());
+    }
+
+    NodeInventory inventory() {
+        return lifecycle().inspect(InspectRequest.newBuilder().setSessionId(session).build());
     }
 
     SandboxState state() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.space.node.sandbox.Await;
+import dev.space.nodeapi.v1.NodeInventory;
 import dev.space.nodeapi.v1.PingRequest;
 import dev.space.nodeapi.v1.SandboxStarted;
 import dev.space.nodeapi.v1.SnapshotTaken;
@@ -22,6 +23,9 @@ abstract class NodeContract {
     /** A command that prints 1, 2, 3 … for ever. */
     abstract String counter();
 
+    /** VMs on the machine that wait for a session, counted from outside. */
+    abstract int waitingVms();
+
     /** Ends the VM of the session from outside. */
     abstract void killVm(NodeClient client);
 
@@ -31,13 +35,53 @@ abstract class NodeContract {
     @Test
     void runsCommandsAndKeepsFiles() {
         try (NodeClient client = client()) {
-            SandboxStarted started = client.start("");
-            assertThat(started.getRung()).isEqualTo("cold");
+            client.start("");
             assertThat(client.run("echo hello")).isEqualTo("hello\n");
             assertThat(client.run("echo kept > note")).isEmpty();
             assertThat(client.run("cat note")).isEqualTo("kept\n");
             assertThat(client.exec("exit 3").getProcess().getExitCode()).isEqualTo(3);
             assertThat(client.exec("no-such-command").getProcess().getExitCode()).isEqualTo(127);
+            client.release();
+        }
+    }
+
+    private static void awaitPool(NodeClient client) {
+        Await.until(
+                "one is hot and one is prepared",
+                () -> {
+                    NodeInventory inventory = client.inventory();
+                    return inventory.getHot() == 1 && inventory.getPrepared() == 1;
+                });
+    }
+
+    @Test
+    void whatWasMadeAheadBecomesTheSessions() {
+        try (NodeClient client = client()) {
+            awaitPool(client);
+            assertThat(client.start("").getRung()).isEqualTo("hot");
+            assertThat(client.run("echo mine > f; cat f")).isEqualTo("mine\n");
+            assertClockIsRight(client);
+            String snapshot = NodeClient.id("snp");
+            client.pause(snapshot);
+            awaitPool(client);
+            SandboxStarted resumed = client.start(snapshot);
+            assertThat(resumed.getRung()).isEqualTo("prepared");
+            assertThat(resumed.getMemoryLost()).isFalse();
+            assertThat(client.run("cat f")).isEqualTo("mine\n");
+            assertClockIsRight(client);
+            client.release();
+        }
+    }
+
+    @Test
+    void whatWaitedWhenTheProcessEndedIsEnded() throws Exception {
+        try (NodeClient client = client()) {
+            awaitPool(client);
+            client.start("");
+            restartNode();
+            awaitPool(client);
+            assertThat(waitingVms()).isEqualTo(2);
+            assertThat(client.run("echo alive")).isEqualTo("alive\n");
             client.release();
         }
     }

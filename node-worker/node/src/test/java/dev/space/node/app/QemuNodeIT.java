@@ -3,9 +3,7 @@ package dev.space.node.app;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.space.node.sandbox.Await;
-import dev.space.node.volumes.Volume;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -29,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 final class QemuNodeIT extends NodeContract {
 
     private static final int SLOT_BASE = 63_000;
+    private static final int SLOTS = 4;
     private static final int WORKER = 62_999;
 
     private static Path base = Path.of("/");
@@ -151,6 +150,8 @@ final class QemuNodeIT extends NodeContract {
                 space.node.disk-reserve-mib=256
                 space.node.rolling.disk-seconds=0
                 space.node.rolling.full-seconds=0
+                space.node.pool.hot=1
+                space.node.pool.prepared=1
                 """
                         .formatted(base, port, cache, socket()));
         openNode();
@@ -249,21 +250,32 @@ final class QemuNodeIT extends NodeContract {
 
     @Override
     void killVm(NodeClient client) {
-        // The record of a start names the VM and its process.
-        for (Path record : Volume.children(base.resolve("exits"))) {
-            try {
-                List<String> lines = Files.readAllLines(record);
-                if (lines.contains("vm " + client.session())) {
-                    for (String line : lines) {
-                        if (line.startsWith("pid ")) {
-                            long pid = Long.parseLong(line.substring(4));
-                            ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-                        }
-                    }
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+        vmms("/sessions/" + client.session() + "/")
+                .forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+    }
+
+    @Override
+    int waitingVms() {
+        return vmms("/staging/pool-").size();
+    }
+
+    /** VMMs of this node's slots, by where the files in their mount namespace lie. */
+    private static List<Long> vmms(String place) {
+        return ProcessHandle.allProcesses()
+                .map(ProcessHandle::pid)
+                .filter(pid -> isVmm(Path.of("/proc", Long.toString(pid)), place))
+                .toList();
+    }
+
+    private static boolean isVmm(Path process, String place) {
+        try {
+            int uid = (int) Files.getAttribute(process, "unix:uid");
+            return uid >= SLOT_BASE
+                    && uid < SLOT_BASE + SLOTS
+                    && Files.readString(process.resolve("comm")).startsWith("qemu")
+                    && Files.readString(process.resolve("mountinfo")).contains(place);
+        } catch (IOException e) {
+            return false; // it ended while it was looked at
         }
     }
 

@@ -17,8 +17,11 @@ import dev.space.model.SpaceException;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
+import dev.space.node.engine.spi.Engine;
 import dev.space.node.engine.spi.ProcessStart;
 import dev.space.node.engine.spi.StartPermit;
+import dev.space.node.pool.PoolSettings;
+import dev.space.node.pool.WarmPool;
 import dev.space.node.templates.FakeTemplates;
 import dev.space.node.volumes.CopyCloner;
 import dev.space.node.volumes.SnapshotStore;
@@ -53,7 +56,11 @@ final class TestNode {
     long memoryBytes = 8L << 30;
     private @Nullable String crashAt;
     private @Nullable String failAt;
+    private PoolSettings settings = new PoolSettings(List.of(), 0, 0, 0, 0);
     private SandboxManager manager;
+    private WarmPool pool;
+    private FakeTemplates templates;
+    private MemoryBudget memory;
     private SnapshotStore snapshots;
 
     TestNode(Path directory) {
@@ -70,24 +77,41 @@ final class TestNode {
         this.objects = objects;
         Volume volume = volume();
         this.snapshots = new SnapshotStore(volume);
-        this.manager = open(volume);
+        this.templates = new FakeTemplates(volume);
+        this.memory = new MemoryBudget(memoryBytes);
+        Engine engine = engine();
+        this.pool = pool(engine, volume);
+        this.manager = open(engine, volume);
+    }
+
+    private Engine engine() {
+        return new FakeEngine(machine, faults, Clock.systemUTC(), slots);
+    }
+
+    private WarmPool pool(Engine engine, Volume volume) {
+        WarmPool made =
+                new WarmPool(
+                        settings, templates, engine, volume, new LiveFiles(volume, false), memory);
+        memory.onShortage(made::giveUpOne);
+        return made;
     }
 
     private Volume volume() {
         return new Volume(directory.resolve("main"), new CopyCloner(), 0);
     }
 
-    private SandboxManager open(Volume volume) {
+    private SandboxManager open(Engine engine, Volume volume) {
         SandboxManager made =
                 new SandboxManager(
                         new NodeParts(
-                                new FakeEngine(machine, faults, Clock.systemUTC(), slots),
+                                engine,
                                 volume,
                                 snapshots,
                                 new LiveFiles(volume, false),
-                                new FakeTemplates(volume),
+                                templates,
                                 objects,
-                                new MemoryBudget(memoryBytes),
+                                memory,
+                                pool,
                                 (session, start, exit) ->
                                         reports.add(start.epoch() + " " + exit.reason()),
                                 () -> permit.demand(),
@@ -95,6 +119,7 @@ final class TestNode {
                                 new Rising(),
                                 directory.resolve("state")));
         made.open();
+        pool.start();
         return made;
     }
 
@@ -140,10 +165,49 @@ final class TestNode {
 
     /** As if the process had been killed: nothing is closed but what the kernel would close. */
     void restart() {
+        pool.close();
         manager.close();
         Volume volume = volume();
         snapshots = new SnapshotStore(volume);
-        manager = open(volume);
+        templates = new FakeTemplates(volume);
+        memory = new MemoryBudget(memoryBytes);
+        Engine engine = engine();
+        pool = pool(engine, volume);
+        manager = open(engine, volume);
+    }
+
+    /** The node again, with VMs that wait for sessions of the default template. */
+    void restartWithPool(int hot, int prepared) {
+        settings =
+                new PoolSettings(
+                        List.of(new PoolSettings.Start("default", Size.XS)),
+                        hot,
+                        prepared,
+                        memoryBytes,
+                        2);
+        restart();
+    }
+
+    void restartWithoutPool() {
+        settings = new PoolSettings(List.of(), 0, 0, 0, 0);
+        restart();
+    }
+
+    /** Ends the pool as the process's end does. */
+    void closePool() {
+        pool.close();
+    }
+
+    WarmPool pool() {
+        return pool;
+    }
+
+    FakeTemplates templates() {
+        return templates;
+    }
+
+    MemoryBudget memory() {
+        return memory;
     }
 
     static StepRef ref(int operation, long epoch, long number, long attempt) {

@@ -11,12 +11,14 @@ import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
+import dev.space.node.engine.spi.WaitingVm;
 import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 
 /** The same contract as a real engine, without a VM, without root and without btrfs. */
 public final class FakeEngine implements Engine {
@@ -74,6 +76,41 @@ public final class FakeEngine implements Engine {
     @Override
     public boolean hasBundle(String bundle) {
         return bundle.isEmpty();
+    }
+
+    @Override
+    public WaitingVm prepare(VmRecord record, VmFiles files) {
+        FakeVm shell = FakeVm.load(record, files, true, clock, machine, faults);
+        machine.add(shell);
+        return new WaitingVm() {
+            @Override
+            public Vm load(VmStart start) {
+                try {
+                    return faults.call("load", () -> loadOnce(shell, start));
+                } catch (SpaceException e) {
+                    machine.clear(record.slot().number());
+                    throw e;
+                }
+            }
+
+            @Override
+            public void end() {
+                shell.end();
+            }
+
+            @Override
+            public CompletableFuture<VmExit> exit() {
+                return shell.exit();
+            }
+        };
+    }
+
+    private Vm loadOnce(FakeVm shell, VmStart start) {
+        if (shell.exit().isDone()) {
+            throw new SpaceException(ErrorCode.ENGINE_FAILED, "the fake VM has ended");
+        }
+        machine.replace(shell);
+        return startOnce(start);
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.space.node.engine.fake;
 
+import dev.space.model.SessionId;
 import dev.space.node.engine.spi.VmExit;
+import dev.space.node.engine.spi.VmRecord;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,11 @@ public final class FakeMachine {
 
     void add(FakeVm vm) {
         running.put(vm.record().startId(), vm);
+    }
+
+    /** Another VM runs in this one's process from now on. */
+    void replace(FakeVm shell) {
+        running.remove(shell.record().startId(), shell);
     }
 
     void ended(long startId, VmExit exit) {
@@ -54,6 +61,16 @@ public final class FakeMachine {
                 vm.end();
             }
         }
+    }
+
+    /** The start id of a session's VM, or -1. */
+    public long startOf(SessionId session) {
+        return running.values().stream()
+                .map(FakeVm::record)
+                .filter(vm -> vm.session().equals(session))
+                .mapToLong(VmRecord::startId)
+                .findFirst()
+                .orElse(-1);
     }
 
     /** Start ids of the VMs that run. */

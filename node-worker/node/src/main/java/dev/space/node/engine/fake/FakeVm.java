@@ -8,6 +8,7 @@ import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
+import dev.space.node.engine.spi.VmStart;
 import dev.space.node.volumes.Json;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /** A VM of the fake engine: a guest in memory that writes itself into its files when it stops. */
 final class FakeVm implements Vm {
 
-    private final VmRecord record;
-    private final VmFiles files;
+    private volatile VmRecord record;
+    private volatile VmFiles files;
     private final FakeGuest guest;
     private final FakeMachine machine;
     private final FaultPlan faults;
@@ -211,6 +212,27 @@ final class FakeVm implements Vm {
         requireAlive();
         guest.setStopped(false);
         guest.setFrozen(false);
+    }
+
+    @Override
+    public void handOver(VmStart start) {
+        try {
+            var _ = call("handOver", () -> become(start));
+        } catch (SpaceException e) {
+            end();
+            throw e;
+        }
+    }
+
+    private boolean become(VmStart start) {
+        requireAlive();
+        start.permit().demand();
+        record = start.record();
+        files = start.files();
+        guest.bind(start.identity().hostname(), start.identity().maxProcesses());
+        guest.setStopped(false);
+        guest.setFrozen(false);
+        return true;
     }
 
     @Override

@@ -39,17 +39,24 @@ final class GuestLink implements AutoCloseable {
     private static final Duration RETRY_FIRST = Duration.ofMillis(20);
     private static final Duration RETRY_MAX = Duration.ofSeconds(2);
 
-    private final Path socket;
-    private final Token token;
+    private volatile Path socket;
+    private volatile Token token;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable GuestChannel channel;
     private volatile boolean ready;
     private volatile boolean closed;
+    private volatile @Nullable GuestChannel watched;
 
     /** The token is the one that counts once the first handshake was answered. */
     GuestLink(Path socket, Token token) {
         this.socket = socket;
         this.token = token;
+    }
+
+    /** Another place of the same socket, and what counts after the next handshake. */
+    void expect(Path place, Token next) {
+        socket = place;
+        token = next;
     }
 
     /** Connects without a word, as must be done before device state is loaded. */
@@ -119,6 +126,10 @@ final class GuestLink implements AutoCloseable {
     private void established() {
         ready = true;
         GuestChannel now = raw();
+        if (watched == now) {
+            return; // hands were shaken again on the same connection
+        }
+        watched = now;
         var _ =
                 now.ended()
                         .thenAccept(why ->

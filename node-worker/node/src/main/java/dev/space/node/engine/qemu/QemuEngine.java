@@ -1,14 +1,7 @@
 package dev.space.node.engine.qemu;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.space.guest.channel.GuestClient;
-import dev.space.guest.channel.Handshake;
 import dev.space.guest.channel.Token;
-import dev.space.guest.protocol.Bind;
-import dev.space.guest.protocol.Bound;
-import dev.space.guest.protocol.HooksOutcome;
-import dev.space.guest.protocol.Reply;
-import dev.space.guest.protocol.Request;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.nativeabi.PidFd;
@@ -21,25 +14,17 @@ import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
-import java.io.IOException;
-import java.time.Duration;
+import dev.space.node.engine.spi.WaitingVm;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** MicroVMs by QEMU. */
 public final class QemuEngine implements Engine {
 
     public static final String NAME = "qemu";
-
-    private static final Logger LOG = LoggerFactory.getLogger(QemuEngine.class);
-    private static final Duration BOOT_TIMEOUT = Duration.ofSeconds(90);
-    private static final Duration RESTORE_TIMEOUT = Duration.ofSeconds(30);
 
     private final VmmLauncher launcher;
     private final Bundles bundles;
@@ -87,8 +72,16 @@ public final class QemuEngine implements Engine {
     }
 
     @Override
+    public WaitingVm prepare(VmRecord record, VmFiles files) {
+        return open(record, files, true);
+    }
+
+    @Override
     public Vm start(VmStart start) {
-        VmRecord record = start.record();
+        return open(start.record(), start.files(), start.restore()).load(start);
+    }
+
+    private WaitingQemu open(VmRecord record, VmFiles files, boolean restore) {
         if (!hasBundle(record.bundle())) {
             throw new SpaceException(
                     ErrorCode.SNAPSHOT_INCOMPATIBLE,
@@ -97,111 +90,11 @@ public final class QemuEngine implements Engine {
                             + " is not on this node, which runs guests by "
                             + accelerator.name());
         }
-        Map<String, Long> phases = new TreeMap<>();
-        long begin = System.nanoTime();
-        List<String> arguments =
-                QemuArguments.of(record.size(), start.restore(), tscKhz, accelerator);
-        int pid = launcher.start(record, start.files(), arguments);
-        begin = phase(phases, "vmm", begin);
-        QmpClient qmp = null;
-        GuestLink link = null;
-        try {
-            PidFd process = open(pid);
-            qmp = QmpClient.connect(start.files().directory().resolve("qmp.sock"));
-            setCapabilities(qmp);
-            begin = phase(phases, "qmp", begin);
-            link =
-                    new GuestLink(
-                            start.files().directory().resolve("agent.sock"),
-                            Token.of(start.newToken().bytes()));
-            QemuVm vm = new QemuVm(record, start.files(), launcher, qmp, link, false);
-            vm.watch(process);
-            link.connect();
-            if (start.restore()) {
-                load(qmp);
-                start.permit().demand();
-                var _ = qmp.command("cont", Map.of(), QemuVm.COMMAND_TIMEOUT);
-                begin = phase(phases, "load", begin);
-            }
-            // A cold boot has run until here, but nothing of the session's: its daemon waits.
-            start.permit().demand();
-            Token known = start.restore() ? Token.of(start.token().bytes()) : Token.UNSET;
-            List<Reply> replies =
-                    link.begin(
-                            Handshake.afterStart(known, Token.of(start.newToken().bytes())),
-                            List.of(bind(start)),
-                            start.restore() ? RESTORE_TIMEOUT : BOOT_TIMEOUT);
-            phase(phases, "guest", begin);
-            tellOfHooks(record, replies.getFirst().getBound());
-            vm.setPhases(phases);
-            return vm;
-        } catch (RuntimeException e) {
-            if (link != null) {
-                link.close();
-            }
-            if (qmp != null) {
-                qmp.close();
-            }
-            launcher.kill(record.slot().number());
-            throw e;
-        }
-    }
-
-    private static long phase(Map<String, Long> phases, String name, long begin) {
-        long now = System.nanoTime();
-        phases.put(name, (now - begin) / 1000);
-        return now;
-    }
-
-    private static void setCapabilities(QmpClient qmp) {
-        List<Map<String, ?>> on =
-                List.of(
-                        Map.of("capability", "x-ignore-shared", "state", true),
-                        Map.of("capability", "events", "state", true));
-        var _ =
-                qmp.command(
-                        "migrate-set-capabilities",
-                        Map.of("capabilities", on),
-                        QemuVm.COMMAND_TIMEOUT);
-    }
-
-    private static void load(QmpClient qmp) {
-        qmp.clearMigrationEvents();
-        var _ =
-                qmp.command(
-                        "migrate-incoming",
-                        Map.of("uri", "file:/vm/device"),
-                        QemuVm.COMMAND_TIMEOUT);
-        qmp.awaitMigration(QemuVm.MIGRATION_TIMEOUT);
-    }
-
-    private static Request bind(VmStart start) {
-        return GuestClient.bindRequest(
-                Bind.newBuilder()
-                        .setHostname(start.identity().hostname())
-                        .setMaxProcesses(start.identity().maxProcesses())
-                        .setDefaultUser(start.identity().user())
-                        .setForked(start.identity().forked())
-                        .build());
-    }
-
-    /** The child goes on all the same: the template's author has to know, not the user to wait. */
-    private static void tellOfHooks(VmRecord record, Bound bound) {
-        if (bound.getHooks() != HooksOutcome.HOOKS_OUTCOME_FINE) {
-            LOG.warn("{}: hooks of the fork: {}", record.session(), bound.getHooks());
-        }
-    }
-
-    private static PidFd open(int pid) {
-        try {
-            return PidFd.open(pid)
-                    .orElseThrow(() ->
-                            new SpaceException(
-                                    ErrorCode.ENGINE_FAILED,
-                                    "QEMU ended at once; its log says why"));
-        } catch (IOException e) {
-            throw new SpaceException(ErrorCode.ENGINE_FAILED, "no descriptor of QEMU", e);
-        }
+        return WaitingQemu.open(
+                launcher,
+                record,
+                files,
+                QemuArguments.of(record.size(), restore, tscKhz, accelerator));
     }
 
     @Override
@@ -211,14 +104,14 @@ public final class QemuEngine implements Engine {
             return Optional.empty();
         }
         slots.adopt(record.slot());
-        PidFd process = open(pid.getAsInt());
+        PidFd process = WaitingQemu.process(pid.getAsInt());
         // Asked again with the descriptor held: it is the process that the slot's cgroup has.
         if (launcher.running(record).isEmpty()) {
             process.close();
             return Optional.empty();
         }
         QmpClient qmp = QmpClient.connect(files.directory().resolve("qmp.sock"));
-        setCapabilities(qmp);
+        WaitingQemu.setCapabilities(qmp);
         JsonNode status = qmp.command("query-status", Map.of(), QemuVm.COMMAND_TIMEOUT);
         boolean stopped = !status.path("running").asBoolean();
         GuestLink link =

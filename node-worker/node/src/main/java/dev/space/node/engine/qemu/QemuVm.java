@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.guest.channel.Gate;
 import dev.space.guest.channel.GuestClient;
 import dev.space.guest.channel.Handshake;
+import dev.space.guest.channel.Token;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.nativeabi.Durable;
@@ -14,6 +15,7 @@ import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.engine.spi.VmRecord;
+import dev.space.node.engine.spi.VmStart;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -41,14 +43,18 @@ final class QemuVm implements Vm {
     private static final Duration GUEST_SYNC_MAX = Duration.ofSeconds(5);
     private static final Duration FREEZE_DISK_MAX = Duration.ofSeconds(2);
     private static final Duration RECONNECT_TIMEOUT = Duration.ofSeconds(30);
+
+    /** A hot guest answers within milliseconds; one that does not is given up for a cold one. */
+    private static final Duration HAND_OVER_TIMEOUT = Duration.ofSeconds(1);
+
     private static final Duration POLL = Duration.ofSeconds(5);
     private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
 
     /** A console log longer than this is emptied; the guest writes it. */
     private static final long CONSOLE_BYTES_MAX = 1 << 20;
 
-    private final VmRecord record;
-    private final VmFiles files;
+    private volatile VmRecord record;
+    private volatile VmFiles files;
     private final VmmLauncher launcher;
     private final QmpClient qmp;
     private final GuestLink link;
@@ -250,6 +256,45 @@ final class QemuVm implements Vm {
         } else {
             // Adopted while it stood still. The handshake thaws.
             var _ = link.begin(Handshake.reconnect(link.token()), List.of(), RECONNECT_TIMEOUT);
+        }
+    }
+
+    /** Its files were moved, or it is another session's from now on. */
+    void become(VmRecord next, VmFiles place) {
+        record = next;
+        files = place;
+    }
+
+    @Override
+    public void handOver(VmStart start) {
+        try {
+            become(start.record(), start.files());
+            Token next = Token.of(start.newToken().bytes());
+            link.expect(start.files().directory().resolve("agent.sock"), next);
+            long begin = System.nanoTime();
+            start.permit().demand();
+            goOn();
+            stopped = false;
+            Gate held = gate;
+            gate = null;
+            if (held != null) {
+                held.close();
+            }
+            long running = System.nanoTime();
+            // The workload has been frozen since before the stop: nothing of it runs before this.
+            start.permit().demand();
+            var _ =
+                    link.begin(
+                            Handshake.afterStart(Token.of(start.token().bytes()), next),
+                            List.of(WaitingQemu.bind(start.identity())),
+                            HAND_OVER_TIMEOUT);
+            phases =
+                    Map.of(
+                            "continue", (running - begin) / 1000,
+                            "guest", (System.nanoTime() - running) / 1000);
+        } catch (RuntimeException e) {
+            end();
+            throw e;
         }
     }
 

@@ -31,6 +31,12 @@ public interface Engine extends AutoCloseable {
     /** True when snapshots made on this bundle can be loaded here. */
     boolean hasBundle(String bundle);
 
+    /**
+     * Starts a VM's process and no VM: it waits until it is told to load memory. The files have
+     * their size and no content yet.
+     */
+    WaitingVm prepare(VmRecord record, VmFiles files);
+
     /** Starts a VM and returns when its guest has answered, has its identity, and has thawed. */
     Vm start(VmStart start);
 

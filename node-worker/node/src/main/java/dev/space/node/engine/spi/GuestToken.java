@@ -2,8 +2,11 @@ package dev.space.node.engine.spi;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /** The secret that opens the guest's channel. Never printed. */
 public final class GuestToken {
@@ -44,6 +47,16 @@ public final class GuestToken {
     @JsonValue
     String hex() {
         return HexFormat.of().formatHex(bytes);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof GuestToken token && MessageDigest.isEqual(bytes, token.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
     }
 
     @Override

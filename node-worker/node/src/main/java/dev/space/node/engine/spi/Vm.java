@@ -47,6 +47,13 @@ public interface Vm {
     /** Lets a stopped VM go on: clock, gate and workload. Does nothing to one that runs. */
     void resume();
 
+    /**
+     * Makes a stopped VM that ran for nobody a session's: it goes on with clock and randomness
+     * renewed and its identity known before anything of the workload runs. Its files lie in the
+     * start's directory now; slot and start id stay. After a failure it is ended.
+     */
+    void handOver(VmStart start);
+
     /** True when the processors are stopped. */
     boolean isStopped();
 

@@ -10,4 +10,10 @@ import dev.space.model.Size;
  * @param startId number of this start, unique on the node for ever
  * @param bundle engine bundle the VM runs on; empty when the engine needs none
  */
-public record VmRecord(SessionId session, Slot slot, long startId, String bundle, Size size) {}
+public record VmRecord(SessionId session, Slot slot, long startId, String bundle, Size size) {
+
+    /** The same VM as another session's. */
+    public VmRecord of(SessionId other) {
+        return new VmRecord(other, slot, startId, bundle, size);
+    }
+}
