@@ -7,6 +7,7 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.jboss.logging.Logger;
 
 /**
@@ -50,12 +51,13 @@ public class LiveNodes {
                     LOG.infof("no node with template %s came within %s", template, WAIT_MAX);
                     return;
                 }
-                Thread.sleep(LOOK_EVERY);
+                LockSupport.parkNanos(LOOK_EVERY.toNanos());
+                if (Thread.currentThread().isInterrupted()) {
+                    return;
+                }
             }
         } catch (SpaceException databaseAway) {
             LOG.debug("whether a node is alive cannot be told", databaseAway);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
         }
     }
 
