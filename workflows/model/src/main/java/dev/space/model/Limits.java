@@ -54,5 +54,20 @@ public final class Limits {
     /** Nodes of one platform side by side on one machine; with more their uids leave 16 bits. */
     public static final int NODES_ON_MACHINE_MAX = 4;
 
+    /** Connections to one control plane; beyond that the one that is idle longest is closed. */
+    public static final int HTTP_CONNECTIONS_MAX = 1024;
+
+    /** From the first byte of a request to the end of its head. */
+    public static final long HTTP_HEAD_MILLIS_MAX = 10_000;
+
+    /** How long a connection stays open without a request. */
+    public static final long HTTP_IDLE_MILLIS_MAX = 60_000;
+
+    /** What a body must bring in each second that the platform waits for it, on average. */
+    public static final int HTTP_BODY_BYTES_PER_SECOND_MIN = 4096;
+
+    /** What a body may be late by that. */
+    public static final long HTTP_BODY_GRACE_MILLIS = 20_000;
+
     private Limits() {}
 }
