@@ -74,6 +74,25 @@ final class DisksTest {
     }
 
     @Test
+    void aCloneOfANodeThatWasKilledWhileItLookedIsGoneAfterTheNextStart() throws Exception {
+        node.manager().start(TestNode.start(TestNode.ref(1, 1, 1, 1), null));
+        makeDirectory("/home/user/still-here");
+        Disks.Disk looked = disks.now(TestNode.SESSION); // never closed
+        assertThat(looked.image()).exists();
+
+        node.restart();
+
+        assertThat(looked.image()).doesNotExist();
+        assertThat(Volume.children(volume.staging())).isEmpty();
+        assertThat(Volume.children(volume.trash())).isEmpty();
+        Disks again =
+                new Disks(node.manager(), node.snapshots(), new FakeTemplates(volume), volume);
+        try (Disks.Disk disk = again.now(TestNode.SESSION)) {
+            assertThat(Files.readString(disk.image())).contains("still-here");
+        }
+    }
+
+    @Test
     void whatIsNotHereIsNotFound() {
         assertMissing(() -> disks.now(TestNode.SESSION));
         assertMissing(() -> disks.snapshot(TestNode.SESSION, TestNode.snapshot(9)));
