@@ -201,5 +201,9 @@ while read -r name; do
     grep -qE "^    (.*[ |])?$name( \\|.*)?\\) " "$here/space" || unknown+=("$name")
 done < <(grep -rhoP '^ +name = "\K[a-z-]+(?=")' "$here/api/cli/src/main/java/dev/space/cli/command")
 check "every command of the program is let through" "" "${unknown[*]-}"
+output=$("$here/space" --version)
+version=$(sed -n 's/^ *<version>\([^<]*\)<.*/\1/p' "$here/pom.xml" | head -n 1)
+contains "the version is told" "space $version (commit " "$output"
+contains "with the Java that it would run with" ", Java " "$output"
 contains "help needs no build" "./space run" "$("$here/space" --help)"
 echo "$checks checks passed"

@@ -9,6 +9,21 @@ say() {
   printf '[%4d.%d s] %s\n' $((elapsed / 10)) $((elapsed % 10)) "$*" >&2
 }
 
+# tell_packages ROOT: every few seconds how far the packages of a root file system are that grows
+# there, until it is ended. Beside the build, which has nothing to say meanwhile.
+tell_packages() {
+  local root=$1 every=${2:-5} loaded known set_up line last=''
+  while read -rt "$every" -u 7 || (($? > 128)); do
+    loaded=$({ find "$root/var/cache/apt/archives" -name '*.deb' 2>/dev/null || true; } | wc -l)
+    known=$(grep -c '^Package:' "$root/var/lib/dpkg/status" 2>/dev/null || true)
+    set_up=$(grep -c '^Status: install ok installed' "$root/var/lib/dpkg/status" 2>/dev/null || true)
+    line="$loaded packages fetched, ${known:-0} unpacked, ${set_up:-0} set up"
+    [[ -d $root && $line != "$last" ]] || continue
+    say "root file system: $line"
+    last=$line
+  done 7<> <(:)
+}
+
 fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1

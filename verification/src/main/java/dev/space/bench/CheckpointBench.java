@@ -68,7 +68,7 @@ final class CheckpointBench {
                 floorTimes.add(vm.checkpoint());
             }
         } finally {
-            target.client().destroy(session.id());
+            target.destroy(session.id());
         }
         return List.of(
                 new BenchResult(

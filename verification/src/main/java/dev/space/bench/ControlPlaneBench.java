@@ -88,7 +88,7 @@ final class ControlPlaneBench {
                 _ -> {
                     String session = sessions.poll();
                     if (session != null) {
-                        target.client().destroy(session);
+                        target.destroy(session);
                     }
                     return Duration.ZERO;
                 });

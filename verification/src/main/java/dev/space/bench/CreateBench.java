@@ -159,7 +159,7 @@ final class CreateBench {
             demand(target.exec(session.id(), COMMAND));
             return Duration.ofNanos(System.nanoTime() - began);
         } finally {
-            target.client().destroy(session.id());
+            target.destroy(session.id());
         }
     }
 

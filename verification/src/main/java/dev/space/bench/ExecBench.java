@@ -48,7 +48,7 @@ final class ExecBench {
             product.tell("exec");
             floor.tell("the floor");
         } finally {
-            target.client().destroy(session.id());
+            target.destroy(session.id());
         }
         double above = times.millis(50) - floorTimes.millis(50);
         return List.of(

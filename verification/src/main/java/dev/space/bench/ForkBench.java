@@ -52,7 +52,7 @@ final class ForkBench {
                     floor.measure(1, 1, floorTimes, _ -> restore(cold));
                 }
             } finally {
-                target.client().destroy(source);
+                target.destroy(source);
             }
         }
         product.tell("fork");

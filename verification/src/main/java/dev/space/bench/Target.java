@@ -3,6 +3,7 @@ package dev.space.bench;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.space.bench.floor.ColdStart;
+import dev.space.client.ApiException;
 import dev.space.client.CreateSession;
 import dev.space.client.RunProcess;
 import dev.space.client.Session;
@@ -21,7 +22,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -42,11 +45,14 @@ final class Target implements AutoCloseable {
     private final SpaceClient client;
     private final JsonNode ports;
     private final Options options;
+    private final Set<String> open = ConcurrentHashMap.newKeySet();
+    private final Thread atEnd = new Thread(this::destroyOpen, "destroy-open");
 
     private Target(SpaceClient client, JsonNode ports, Options options) {
         this.client = client;
         this.ports = ports;
         this.options = options;
+        Runtime.getRuntime().addShutdownHook(atEnd);
     }
 
     static Target open(Options options) throws IOException {
@@ -66,7 +72,28 @@ final class Target implements AutoCloseable {
     }
 
     Session create() {
-        return client.create(new CreateSession(options.template(), options.size(), LABELS, null));
+        Session made =
+                client.create(new CreateSession(options.template(), options.size(), LABELS, null));
+        open.add(made.id());
+        return made;
+    }
+
+    void destroy(String session) {
+        client.destroy(session);
+        open.remove(session);
+    }
+
+    /** A benchmark that is told to end leaves none of its sessions behind. */
+    private void destroyOpen() {
+        for (String session : open) {
+            try {
+                client.destroy(session);
+            } catch (ApiException gone) {
+                if (!gone.code().equals("GONE")) {
+                    System.err.println("space: " + session + " stays: " + gone.getMessage());
+                }
+            }
+        }
     }
 
     /** Runs a command that must succeed; its standard output. */
@@ -112,7 +139,7 @@ final class Target implements AutoCloseable {
         try {
             return ColdStart.argumentsOf(vmmOf(session.id()));
         } finally {
-            client.destroy(session.id());
+            destroy(session.id());
         }
     }
 

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** One VM with nothing around it: its process, its control socket, its guest's channel. */
@@ -205,8 +206,7 @@ public final class BareVm implements AutoCloseable {
         try (Gate _ = channel.gate()) {
             began = System.nanoTime();
             qmp.execute("stop", Map.of());
-            qmp.execute("migrate", Map.of("uri", "file:" + device));
-            qmp.awaitMigrated();
+            migrate(device);
             for (String file : List.of("ram", "disk")) {
                 Reflink.clone(place.directory().resolve(file), into.resolve(file));
             }
@@ -215,6 +215,24 @@ public final class BareVm implements AutoCloseable {
         Duration stood = Duration.ofNanos(System.nanoTime() - began);
         guest.thaw();
         return stood;
+    }
+
+    /** QEMU may still be busy with the end of the last one, after it has said that it is done. */
+    private void migrate(Path device) throws IOException {
+        long deadline = System.nanoTime() + ANSWER_MAX.toNanos();
+        while (true) {
+            try {
+                qmp.execute("migrate", Map.of("uri", "file:" + device));
+                qmp.awaitMigrated();
+                return;
+            } catch (IOException e) {
+                boolean busy = String.valueOf(e.getMessage()).contains("not finalized");
+                if (!busy || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
+        }
     }
 
     @Override

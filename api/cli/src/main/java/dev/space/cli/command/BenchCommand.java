@@ -1,13 +1,20 @@
 package dev.space.cli.command;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import dev.space.cli.platform.Platform;
 import dev.space.cli.supervisor.SupervisorHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 @Command(
@@ -19,6 +26,13 @@ import picocli.CommandLine.Unmatched;
         })
 public final class BenchCommand implements Callable<Integer> {
 
+    /** Known here too, so that a wrong one is refused before a platform is started for it. */
+    public static final Set<String> NAMES =
+            Set.of("create", "exec", "checkpoint", "fork", "control-plane");
+
+    private static final int END_MAX_SECONDS = 60;
+
+    @Spec CommandSpec spec;
     @Mixin PlatformOptions options;
 
     @Parameters(arity = "1", paramLabel = "NAME", description = "What to measure.")
@@ -29,6 +43,12 @@ public final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (!NAMES.contains(name)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "there is no benchmark \"%s\"; there are %s"
+                            .formatted(name, String.join(", ", new TreeSet<>(NAMES))));
+        }
         PlatformOptions.demandRoot("bench");
         Platform platform = options.platform();
         // Without VMs to measure it starts a platform of its own, with the fake engine.
@@ -48,6 +68,16 @@ public final class BenchCommand implements Callable<Integer> {
         argv.addAll(rest);
         ProcessBuilder bench = new ProcessBuilder(argv).inheritIO();
         bench.environment().put("SPACE_DATA", platform.data().toString());
-        return bench.start().waitFor();
+        Process running = bench.start();
+        // It destroys its sessions when it is told to end, and it is told when this one is.
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        new Thread(
+                                () -> {
+                                    running.destroy();
+                                    running.onExit().orTimeout(END_MAX_SECONDS, SECONDS).join();
+                                },
+                                "end-bench"));
+        return running.waitFor();
     }
 }
