@@ -10,7 +10,6 @@ import dev.space.client.Session;
 import dev.space.client.SpaceClient;
 import dev.space.guest.channel.Token;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -107,8 +106,8 @@ final class Target implements AutoCloseable {
 
     /** What a process wrote to standard output until now. */
     String outputNow(String session, String process) {
-        try (InputStream output = client.output(session, process, "stdout", 0, false)) {
-            return new String(output.readAllBytes(), StandardCharsets.UTF_8);
+        try (SpaceClient.Output output = client.output(session, process, "stdout", 0, "", false)) {
+            return new String(output.bytes().readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -101,6 +101,7 @@ class DataPlaneIT extends SharedPlatform {
         assertThat(ended.get("stdoutBytes").asLong()).isEqualTo(all.body().length());
         refused(p().get(process + "/output?stream=both"), 400, "INVALID_ARGUMENT");
         refused(p().get(process + "/output?offset=-1"), 400, "INVALID_ARGUMENT");
+        refused(p().get(process + "/output?life=a.b"), 400, "INVALID_ARGUMENT");
         refused(p().get(path + "/processes/none/output"), 404, "PROCESS_NOT_FOUND");
         refused(p().get(path + "/processes/none"), 404, "PROCESS_NOT_FOUND");
     }

@@ -124,7 +124,7 @@ public final class SpaceClient implements AutoCloseable {
 
     /** The bytes of a file of a snapshot. */
     public InputStream snapshotContent(String id, String snapshot, String path) {
-        return stream(snapshotFiles(id, snapshot) + "?path=" + encode(path));
+        return stream(snapshotFiles(id, snapshot) + "?path=" + encode(path)).body();
     }
 
     private static String snapshotFiles(String id, String snapshot) {
@@ -222,14 +222,27 @@ public final class SpaceClient implements AutoCloseable {
         return get(processPath(id, process) + "?wait=" + wait.toSeconds());
     }
 
-    /** Output from an offset until the process ends and all of it was read. */
-    public InputStream output(String id, String process, String stream, long offset) {
-        return output(id, process, stream, offset, true);
+    /**
+     * A part of a process's output.
+     *
+     * @param offset of its first byte: larger than asked for where the oldest is no longer kept
+     * @param life for the request that reads on
+     */
+    public record Output(InputStream bytes, long offset, String life) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            bytes.close();
+        }
     }
 
-    /** Output from an offset; without {@code follow} only what is there now. */
-    public InputStream output(
-            String id, String process, String stream, long offset, boolean follow) {
+    /**
+     * Output from an offset; without {@code follow} only what is there now.
+     *
+     * @param life of the answer that ended at the offset: PROCESS_LOST when the session went back
+     *     to an earlier moment since; empty: not asked
+     */
+    public Output output(
+            String id, String process, String stream, long offset, String life, boolean follow) {
         String path =
                 processPath(id, process)
                         + "/output?stream="
@@ -237,12 +250,17 @@ public final class SpaceClient implements AutoCloseable {
                         + "&offset="
                         + offset
                         + "&follow="
-                        + follow;
-        return stream(path);
+                        + follow
+                        + (life.isEmpty() ? "" : "&life=" + encode(life));
+        HttpResponse<InputStream> answer = stream(path);
+        return new Output(
+                answer.body(),
+                answer.headers().firstValueAsLong("Space-Output-Offset").orElse(offset),
+                answer.headers().firstValue("Space-Output-Life").orElse(""));
     }
 
     /** An answer of any length, without a time-out of its own. */
-    private InputStream stream(String path) {
+    private HttpResponse<InputStream> stream(String path) {
         HttpRequest.Builder builder =
                 HttpRequest.newBuilder(URI.create(base + path))
                         .header("Authorization", "Bearer " + key)
@@ -252,7 +270,7 @@ public final class SpaceClient implements AutoCloseable {
         if (answer.statusCode() >= 300) {
             throw problem(answer.statusCode(), readAll(answer.body()));
         }
-        return answer.body();
+        return answer;
     }
 
     /**

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -40,7 +41,7 @@ final class Rest {
     }
 
     /** A status and a body. */
-    record Answer(int status, String text) {
+    record Answer(int status, String text, HttpHeaders headers) {
 
         boolean ok() {
             return status < 300;
@@ -75,7 +76,7 @@ final class Rest {
         }
         try {
             HttpResponse<String> answer = http.send(request.build(), BodyHandlers.ofString());
-            return new Answer(answer.statusCode(), answer.body());
+            return new Answer(answer.statusCode(), answer.body(), answer.headers());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);

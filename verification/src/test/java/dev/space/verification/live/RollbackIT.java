@@ -68,6 +68,52 @@ final class RollbackIT extends OnOnePlatform {
         rest.destroy(session);
     }
 
+    private Rest.Answer outputFrom(String session, String process, long offset, String life)
+            throws IOException {
+        return rest.insist(
+                "GET",
+                "/v1/sessions/%s/processes/%s/output?offset=%d&life=%s"
+                        .formatted(session, process, offset, life),
+                null);
+    }
+
+    private static void isLost(Rest.Answer answer) throws IOException {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(410);
+        assertThat(answer.json().path("code").asText()).isEqualTo("PROCESS_LOST");
+    }
+
+    @Test
+    void whoReadsOnLearnsThatTheSessionWentBack() throws Exception {
+        String session = rest.created();
+        String counter = rest.background(session, COUNTER);
+        awaitAbove(session, counter, 3);
+        String path = "/v1/sessions/" + session + "/processes/" + counter + "/output";
+        Rest.Answer early = rest.insist("GET", path, null).demand();
+        String life = early.headers().firstValue("Space-Output-Life").orElseThrow();
+        rest.command(session, "checkpoint").demand();
+        String good = newest(session, "FULL").path("id").asText();
+        awaitAbove(session, counter, count(session, counter) + 20);
+
+        // Through pause and resume nothing is lost: the old life reads on without a gap.
+        long read = outputFrom(session, counter, 0, life).demand().text().length();
+        rest.command(session, "pause").demand();
+        rest.command(session, "resume").demand();
+        Rest.Answer on = outputFrom(session, counter, read, life).demand();
+        String second = on.headers().firstValue("Space-Output-Life").orElseThrow();
+        assertThat(second).isNotEqualTo(life);
+        String later = rest.background(session, COUNTER);
+
+        rest.rollback(session, good).demand();
+        isLost(outputFrom(session, counter, read, life));
+        isLost(outputFrom(session, counter, read, second));
+        isLost(outputFrom(session, later, 0, second));
+        awaitAbove(session, counter, 30);
+        isLost(outputFrom(session, counter, read, life));
+        Rest.Answer again = outputFrom(session, counter, early.text().length(), life).demand();
+        assertThat(early.text() + again.text()).startsWith("1\n2\n3\n4\n5\n");
+        rest.destroy(session);
+    }
+
     @Test
     void filesOfThenAndWhatChangedAreToldWithoutASandboxOfTheirOwn() throws Exception {
         String session = rest.created();

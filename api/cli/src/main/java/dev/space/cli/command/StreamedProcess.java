@@ -149,10 +149,15 @@ final class StreamedProcess {
 
     private void copyAll(String name, String stream, OutputStream target) {
         long offset = 0;
+        String life = "";
         int broken = 0;
         while (true) {
             byte[] piece = new byte[PIECE_BYTES];
-            try (InputStream in = client.output(session, name, stream, offset)) {
+            try (SpaceClient.Output output =
+                    client.output(session, name, stream, offset, life, true)) {
+                offset = output.offset();
+                life = output.life();
+                InputStream in = output.bytes();
                 for (int n = in.read(piece); n >= 0; n = in.read(piece)) {
                     write(target, piece, n);
                     offset += n;

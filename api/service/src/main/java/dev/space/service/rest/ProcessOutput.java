@@ -26,6 +26,9 @@ public class ProcessOutput {
     /** Where the first byte of the answer lies in the process's output. */
     static final String OFFSET_HEADER = "Space-Output-Offset";
 
+    /** What the next request names, so that it is told when the session went back meanwhile. */
+    static final String LIFE_HEADER = "Space-Output-Life";
+
     /** Longest that one answer follows a process; the client goes on at the next offset. */
     private static final Duration FOLLOW_MAX = Duration.ofHours(6);
 
@@ -46,6 +49,7 @@ public class ProcessOutput {
             String process,
             String stream,
             long offset,
+            String life,
             boolean follow) {
         Opened opened =
                 edge.call(
@@ -61,15 +65,20 @@ public class ProcessOutput {
                                                             .setProcessId(process)
                                                             .setStream(stream)
                                                             .setOffset(offset)
+                                                            .setLife(life)
                                                             .setFollow(follow)
                                                             .build());
                             return new Opened(call, call.read(), leg.node());
                         });
         long begins = opened.first() == null ? offset : opened.first().getOffset();
         StreamingOutput body = out -> copy(opened, out);
-        return Response.ok(body, MediaType.APPLICATION_OCTET_STREAM_TYPE)
-                .header(OFFSET_HEADER, begins)
-                .build();
+        Response.ResponseBuilder answer =
+                Response.ok(body, MediaType.APPLICATION_OCTET_STREAM_TYPE)
+                        .header(OFFSET_HEADER, begins);
+        if (opened.first() != null && !opened.first().getLife().isEmpty()) {
+            answer.header(LIFE_HEADER, opened.first().getLife());
+        }
+        return answer.build();
     }
 
     private static void copy(Opened opened, OutputStream out) throws IOException {

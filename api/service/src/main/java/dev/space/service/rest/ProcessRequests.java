@@ -107,6 +107,15 @@ final class ProcessRequests {
         return id;
     }
 
+    /** What an earlier answer's header said. */
+    static String life(String life) {
+        if (!PROCESS_ID.matcher(life).matches()) {
+            throw CreateSession.invalid(
+                    "life is what the header " + ProcessOutput.LIFE_HEADER + " said");
+        }
+        return life;
+    }
+
     /** Before anything is asked of a node. */
     static void check(
             @Nullable List<String> argv,

@@ -260,12 +260,16 @@ public class ProcessesResource {
     @GET
     @Path("processes/{process}/output")
     @Produces(MediaType.APPLICATION_OCTET_STREAM)
-    @Operation(summary = "Output from an offset; with follow, until the stream ends")
+    @Operation(
+            summary =
+                    "Output from an offset; with follow, until the stream ends; with the life that"
+                            + " an earlier answer named, 410 when the session went back since")
     public Response output(
             @PathParam("id") String id,
             @PathParam("process") String process,
             @QueryParam("stream") @Nullable String stream,
             @QueryParam("offset") @Nullable String offset,
+            @QueryParam("life") @Nullable String life,
             @QueryParam("follow") boolean follow) {
         String name = stream == null ? "stdout" : stream;
         if (!name.equals("stdout") && !name.equals("stderr")) {
@@ -279,6 +283,7 @@ public class ProcessesResource {
                 ProcessRequests.processId(process),
                 name,
                 from,
+                life == null ? "" : ProcessRequests.life(life),
                 follow);
     }
 

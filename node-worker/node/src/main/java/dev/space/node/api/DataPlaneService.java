@@ -224,11 +224,13 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
 
     private static void send(
             Sandbox sandbox, ReadOutputRequest request, FlowSender<OutputChunk> sender) {
-        SandboxProcess process = sandbox.processes().require(request.getProcessId());
+        SandboxProcess process =
+                sandbox.processes().require(request.getProcessId(), request.getLife());
         boolean stderr = isStderr(request.getStream());
         if (request.getOffset() < 0) {
             throw Wire.invalid("an offset cannot be negative");
         }
+        process.demandLife(request.getLife(), stderr, request.getOffset());
         Duration wait = request.getFollow() ? FOLLOW_WAIT : Duration.ZERO;
         try (OutputLog.Reader reader = process.log(stderr).reader(request.getOffset())) {
             while (!sender.isCancelled()) {
@@ -241,6 +243,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
                                 .setOffset(piece.offset())
                                 .setData(piece.data())
                                 .setEnd(piece.end())
+                                .setLife(process.life())
                                 .build());
                 if (piece.end() || piece.data().isEmpty()) {
                     return;

@@ -39,8 +39,11 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
     private static final Duration REATTACH_FIRST = Duration.ofMillis(50);
     private static final Duration REATTACH_MAX = Duration.ofSeconds(5);
 
+    private static final String LIFE_FILE = "life";
+
     private final Path directory;
     private final Guest guest;
+    private final String life;
     private final RecordKeeper records = new RecordKeeper(this::kept);
     private final Map<String, SandboxProcess> processes = new ConcurrentHashMap<>();
 
@@ -49,14 +52,28 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
 
     private volatile boolean closed;
 
-    private ProcessTable(Path directory, Guest guest) {
+    private ProcessTable(Path directory, Guest guest, String life) {
         this.directory = directory;
         this.guest = guest;
+        this.life = life;
     }
 
-    /** Follows every process that the guest has, each from the offset reached before. */
+    /**
+     * The processes of a sandbox that was just started: follows every one that the guest has, each
+     * from the offset reached before.
+     */
     public static ProcessTable open(Path directory, Guest guest) {
-        ProcessTable table = new ProcessTable(directory, guest);
+        String life = Lives.begin(directory.resolveSibling(LIFE_FILE));
+        return open(directory, guest, life, true);
+    }
+
+    /** As {@link #open}, for a sandbox that ran on while nobody followed. */
+    public static ProcessTable adopt(Path directory, Guest guest) {
+        return open(directory, guest, Lives.of(directory.resolveSibling(LIFE_FILE)), false);
+    }
+
+    private static ProcessTable open(Path directory, Guest guest, String life, boolean begins) {
+        ProcessTable table = new ProcessTable(directory, guest, life);
         Map<String, ProcessMeta> known = readAll(directory);
         Set<String> inGuest = new HashSet<>();
         for (GuestProcess process : guest.processes()) {
@@ -67,9 +84,9 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
             inGuest.add(process.id());
             ProcessMeta meta = known.get(process.id());
             if (meta == null) {
-                meta = new ProcessMeta(process, List.of(), "", null);
+                meta = ProcessMeta.found(process, life);
             }
-            SandboxProcess followed = table.add(meta);
+            SandboxProcess followed = table.add(meta, begins);
             if (followed.isOver()) {
                 guest.forget(followed.id());
             } else {
@@ -78,7 +95,7 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         }
         known.forEach((id, meta) -> {
             if (!inGuest.contains(id)) {
-                SandboxProcess gone = table.add(meta);
+                SandboxProcess gone = table.add(meta, begins);
                 if (!gone.isOver()) {
                     gone.lost();
                 }
@@ -121,9 +138,12 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         return known;
     }
 
-    private SandboxProcess add(ProcessMeta meta) {
+    private SandboxProcess add(ProcessMeta meta, boolean begins) {
         SandboxProcess process =
                 SandboxProcess.known(directory.resolve(meta.state().id()), meta, this);
+        if (begins && !process.isOver() && !process.life().equals(life)) {
+            process.begin(life);
+        }
         processes.put(process.id(), process);
         if (process.isOver()) {
             finished.add(process);
@@ -172,7 +192,7 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         SandboxProcess process =
                 SandboxProcess.fresh(
                         directory.resolve(start.id()),
-                        ProcessMeta.of(unborn, start, request),
+                        ProcessMeta.of(unborn, start, request, life),
                         this);
         SandboxProcess other = processes.putIfAbsent(start.id(), process);
         if (other != null) {
@@ -207,6 +227,21 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
                     ErrorCode.PROCESS_NOT_FOUND, "this sandbox has no process of that id");
         }
         return process;
+    }
+
+    /**
+     * As above, for who goes on to read.
+     *
+     * @param reading the life in which it read before; empty: it begins
+     */
+    public SandboxProcess require(String id, String reading) {
+        if (!reading.isEmpty() && !processes.containsKey(id)) {
+            throw new SpaceException(
+                    ErrorCode.PROCESS_LOST,
+                    "the process is no more: the session went back to a moment before its start,"
+                            + " or it ended and was forgotten");
+        }
+        return require(id);
     }
 
     public List<SandboxProcess> list() {

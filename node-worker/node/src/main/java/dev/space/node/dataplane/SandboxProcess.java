@@ -149,6 +149,41 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         }
     }
 
+    /** The sandbox was started anew: what is written from here on is another life's. */
+    void begin(String life) {
+        recording.lock();
+        try {
+            Lives before = meta.lives();
+            meta =
+                    meta.with(
+                            before == null
+                                    ? Lives.first(life)
+                                    : before.next(life, stdout.end(), stderr.end()));
+            // Before the first byte of that life, or a crash would make it the old one's.
+            record();
+        } finally {
+            recording.unlock();
+        }
+    }
+
+    /** What a reader names when it reads on; empty where nobody knows. */
+    public String life() {
+        Lives lives = meta.lives();
+        return lives == null ? "" : lives.now();
+    }
+
+    /** Refuses a reader whose past is not the present's, so that it never has a silent gap. */
+    public void demandLife(String life, boolean ofStderr, long offset) {
+        Lives lives = meta.lives();
+        if (!life.isEmpty() && (lives == null || !lives.agree(life, ofStderr, offset))) {
+            throw new SpaceException(
+                    ErrorCode.PROCESS_LOST,
+                    "the session went back to a moment before byte "
+                            + offset
+                            + " of this output; read again from offset 0, without a life");
+        }
+    }
+
     /** For who asks while somebody else starts it. */
     void awaitStart() {
         try {

@@ -87,7 +87,7 @@ final class Adoption {
         try {
             vm.resume();
             ProcessTable processes =
-                    ProcessTable.open(LiveFiles.processes(session.live()), vm.guest());
+                    ProcessTable.adopt(LiveFiles.processes(session.live()), vm.guest());
             session.setSandbox(new Sandbox(session.id(), live.start(), vm, processes));
         } catch (RuntimeException e) {
             LOG.warn("adopted VM of {} does not go on and is ended", session.id(), e);

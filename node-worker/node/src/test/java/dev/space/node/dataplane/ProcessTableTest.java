@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,6 +102,53 @@ class ProcessTableTest {
             assertThatThrownBy(() -> again.start(start(), OTHER))
                     .hasMessageContaining("another request");
         }
+    }
+
+    private static Guest knowing(GuestProcess process) {
+        return (Guest)
+                Proxy.newProxyInstance(
+                        Guest.class.getClassLoader(),
+                        new Class<?>[] {Guest.class},
+                        (_, method, _) ->
+                                switch (method.getName()) {
+                                    case "processes" -> List.of(process);
+                                    case "attach", "start" -> process;
+                                    default -> null;
+                                });
+    }
+
+    @Test
+    void aReaderOfAnotherPastIsToldSo() {
+        Path processes = directory.resolve("processes");
+        String before;
+        try (ProcessTable table = ProcessTable.open(processes, knowing(running()))) {
+            SandboxProcess process = table.require("p");
+            before = process.life();
+            process.output(false, 0, ByteString.copyFromUtf8("12345"));
+            process.demandLife(before, false, 5);
+            process.begin(before); // writes its record
+        }
+        try (ProcessTable adopted = ProcessTable.adopt(processes, knowing(running()))) {
+            assertThat(adopted.require("p").life()).isEqualTo(before);
+        }
+        // As after a rollback: it goes on from its fifth byte, whatever else was read of it.
+        try (ProcessTable back = ProcessTable.open(processes, knowing(running()))) {
+            SandboxProcess process = back.require("p", before);
+            assertThat(process.life()).isNotEqualTo(before);
+            process.output(false, 5, ByteString.copyFromUtf8("abcdef"));
+            process.demandLife(before, false, 5);
+            process.demandLife(process.life(), false, 11);
+            process.demandLife("", false, 11);
+            lost(() -> process.demandLife(before, false, 6));
+            lost(() -> back.require("gone", before));
+        }
+    }
+
+    private static void lost(ThrowingCallable read) {
+        assertThatThrownBy(read)
+                .isInstanceOfSatisfying(
+                        SpaceException.class,
+                        e -> assertThat(e.code()).isEqualTo(ErrorCode.PROCESS_LOST));
     }
 
     @Test

@@ -28,7 +28,7 @@ class RecordKeeperTest {
         process =
                 SandboxProcess.fresh(
                         directory.resolve("p"),
-                        new ProcessMeta(state(true, ""), List.of(), "", null),
+                        ProcessMeta.found(state(true, ""), "life"),
                         new SandboxProcess.Events() {
                             @Override
                             public void changed(SandboxProcess changed) {
