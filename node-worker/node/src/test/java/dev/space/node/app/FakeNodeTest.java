@@ -72,7 +72,7 @@ final class FakeNodeTest extends NodeContract {
 
     @Override
     int waitingVms() {
-        return machine.count() - 1;
+        return machine.count();
     }
 
     @Override

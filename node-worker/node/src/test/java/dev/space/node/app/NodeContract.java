@@ -23,7 +23,7 @@ abstract class NodeContract {
     /** A command that prints 1, 2, 3 … for ever. */
     abstract String counter();
 
-    /** VMs on the machine that wait for a session, counted from outside. */
+    /** VMs on the machine while no session runs, counted from outside. */
     abstract int waitingVms();
 
     /** Ends the VM of the session from outside. */
@@ -77,10 +77,10 @@ abstract class NodeContract {
     void whatWaitedWhenTheProcessEndedIsEnded() throws Exception {
         try (NodeClient client = client()) {
             awaitPool(client);
-            client.start("");
             restartNode();
             awaitPool(client);
             assertThat(waitingVms()).isEqualTo(2);
+            assertThat(client.start("").getRung()).isEqualTo("hot");
             assertThat(client.run("echo alive")).isEqualTo("alive\n");
             client.release();
         }
