@@ -155,7 +155,7 @@ shell_gate() {
     local scripts
     mapfile -t scripts < <({
         git ls-files -co --exclude-standard -- '*.sh' 2>/dev/null
-        git grep --untracked -lIE '^#!.*\b(ba)?sh\b' 2>/dev/null
+        git grep --untracked -lIE '^#!.*\b(ba)?sh\b' -- ':!*.md' 2>/dev/null
     } | sort -u)
     gate shellcheck shellcheck -x -S warning "${scripts[@]}"
 }
