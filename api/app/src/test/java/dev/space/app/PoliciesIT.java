@@ -43,7 +43,7 @@ class PoliciesIT extends SharedPlatform {
         try {
             p().await("node away", () -> ok(p().get(path), 200).has("nodeAway"));
             assertThat(ok(p().post("/v1/sessions", DEFAULT), 503).get("code").asText())
-                    .isEqualTo("NO_CAPACITY");
+                    .isEqualTo("NODE_AWAY");
             JsonNode operation = ok(p().post(path + "/pause?wait=0", ""), 202);
             JsonNode waits =
                     ok(p().get("/v1/operations/" + operation.get("id").asText() + "?wait=3"), 200);
