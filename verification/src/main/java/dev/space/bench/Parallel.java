@@ -24,6 +24,12 @@ final class Parallel {
     /** Runs it {@code n} times, {@code atOnce} at a time; a failed run adds no sample. */
     Duration measure(int n, int atOnce, Samples into, Run run) throws InterruptedException {
         long began = System.nanoTime();
+        if (atOnce == 1) {
+            for (int i = 0; i < n; i++) {
+                once(i, into, run);
+            }
+            return Duration.ofNanos(System.nanoTime() - began);
+        }
         Semaphore room = new Semaphore(atOnce);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < n; i++) {
@@ -32,9 +38,7 @@ final class Parallel {
                 var _ =
                         threads.submit(() -> {
                             try {
-                                into.add(run.run(index));
-                            } catch (Exception e) {
-                                first.compareAndSet(null, e);
+                                once(index, into, run);
                             } finally {
                                 room.release();
                             }
@@ -42,6 +46,17 @@ final class Parallel {
             }
         }
         return Duration.ofNanos(System.nanoTime() - began);
+    }
+
+    private void once(int index, Samples into, Run run) {
+        try {
+            into.add(run.run(index));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            first.compareAndSet(null, e);
+        } catch (Exception e) {
+            first.compareAndSet(null, e);
+        }
     }
 
     /** Tells why the first failed run failed, on standard error; it is not hidden in a count. */

@@ -54,6 +54,9 @@ public final class SpaceClient implements AutoCloseable {
                 HttpClient.newBuilder()
                         .version(HttpClient.Version.HTTP_1_1)
                         .connectTimeout(CONNECT_MAX)
+                        // Nothing here does more with an answer than collect it, so the thread that
+                        // reads the socket may do it: each hand-over would cost a wake-up.
+                        .executor(Runnable::run)
                         .build();
     }
 

@@ -3,6 +3,7 @@ package dev.space.cli.command;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.space.cli.platform.Platform;
+import dev.space.cli.supervisor.Compilation;
 import dev.space.cli.supervisor.SupervisorHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,15 +57,16 @@ public final class BenchCommand implements Callable<Integer> {
             new SupervisorHandle(platform, new Progress()).up();
         }
         String home = platform.release().resolve("bench").toString();
-        List<String> argv =
-                new ArrayList<>(
-                        List.of(
-                                platform.jdk().resolve("bin/java").toString(),
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                home + "/*:" + home + "/lib/*",
-                                "dev.space.bench.Main"));
-        argv.add(name);
+        List<String> argv = new ArrayList<>(List.of(platform.jdk().resolve("bin/java").toString()));
+        // A client of seconds: what the second compiler did for it would be a core's work.
+        argv.addAll(Compilation.FIRST_ONLY);
+        argv.addAll(
+                List.of(
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        home + "/*:" + home + "/lib/*",
+                        "dev.space.bench.Main",
+                        name));
         argv.addAll(rest);
         ProcessBuilder bench = new ProcessBuilder(argv).inheritIO();
         bench.environment().put("SPACE_DATA", platform.data().toString());

@@ -3,19 +3,19 @@ package dev.space.cli.supervisor;
 import java.util.List;
 
 /**
- * When the JVMs of the platform compile their code. They share few cores with the VMs, serve little
- * but at once, and much of what a request runs, it runs once: with the JDK's thresholds a method
- * called once a request is interpreted for the first 200. Figures: docs/benchmarks.md, "An exec,
- * taken apart".
+ * When the JVMs of the platform and of its benchmark compile their code. They share few cores with
+ * the VMs, serve little but at once, and much of what a request runs, it runs once: with the JDK's
+ * thresholds a method called once a request is interpreted for the first 200. Figures:
+ * docs/benchmarks.md, "An exec, taken apart".
  */
-final class Compilation {
+public final class Compilation {
     private static final String SCALE = "-XX:CompileCommand=CompileThresholdScaling,";
 
     /**
      * The first compiler alone, ten times sooner. Over thousands of creations the second one took
      * more time than its code saved, on the cores that the servers need.
      */
-    static final List<String> FIRST_ONLY =
+    public static final List<String> FIRST_ONLY =
             List.of("-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=0.1");
 
     /**
