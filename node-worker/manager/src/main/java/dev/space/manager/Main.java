@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code --config FILE} serves until it is killed, which harms no VMM; {@code --sweep INSTANCE
@@ -69,7 +70,9 @@ public final class Main {
         ExitRecords records = new ExitRecords(config.exitsDir());
         JailLauncher launcher = new JailLauncher(config, worker, records);
         Slots slots = new Slots(config, cgroups, records, launcher);
-        try (Server server = Server.bind(config.socket(), worker, slots)) {
+        // Before the worker's socket: each bind closes their directory for a moment.
+        try (GatewayServer _ = gateway(config, slots);
+                Server server = Server.bind(config.socket(), worker, slots)) {
             out.println(
                     "node-manager: instance "
                             + config.instance()
@@ -79,5 +82,15 @@ public final class Main {
                             + config.socket());
             server.serve();
         }
+    }
+
+    private static @Nullable GatewayServer gateway(ManagerConfig config, Slots slots)
+            throws IOException {
+        if (config.gateway().isEmpty()) {
+            return null;
+        }
+        ManagerConfig.Gateway gateway = config.gateway().get();
+        Worker user = Worker.find(gateway.user(), config.exitsDir());
+        return GatewayServer.start(gateway.socket(), user, slots);
     }
 }

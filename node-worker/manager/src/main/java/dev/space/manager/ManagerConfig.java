@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param jail the space-jail binary
  * @param accelerator tcg, or kvm: then VMMs get the machine's /dev/kvm
  * @param workerUser name or number of the one user that may ask
+ * @param gateway where the network gateway asks, when there is one
  */
 public record ManagerConfig(
         String instance,
@@ -36,7 +38,19 @@ public record ManagerConfig(
         Path exitsDir,
         Path jail,
         String accelerator,
-        String workerUser) {
+        String workerUser,
+        Optional<Gateway> gateway) {
+
+    /**
+     * The network gateway's own door.
+     *
+     * @param socket where it asks for sockets
+     * @param user name or number of the one user that may
+     */
+    public record Gateway(Path socket, String user) {}
+
+    private static final String GATEWAY_SOCKET = "space.manager.gateway-socket";
+    private static final String GATEWAY_USER = "space.manager.gateway-user";
 
     private static final Pattern INSTANCE = Pattern.compile("[a-z0-9]{1,16}");
     private static final Set<String> KEYS =
@@ -51,7 +65,9 @@ public record ManagerConfig(
                             "space.manager.exits-dir",
                             "space.manager.jail",
                             "space.node.accelerator",
-                            "space.manager.worker-user"));
+                            "space.manager.worker-user",
+                            GATEWAY_SOCKET,
+                            GATEWAY_USER));
 
     public ManagerConfig {
         if (!INSTANCE.matcher(instance).matches()) {
@@ -86,7 +102,15 @@ public record ManagerConfig(
                 path(p, "space.manager.exits-dir"),
                 path(p, "space.manager.jail"),
                 text(p, "space.node.accelerator"),
-                text(p, "space.manager.worker-user"));
+                text(p, "space.manager.worker-user"),
+                gateway(p));
+    }
+
+    private static Optional<Gateway> gateway(Properties p) {
+        if (!p.containsKey(GATEWAY_SOCKET) && !p.containsKey(GATEWAY_USER)) {
+            return Optional.empty();
+        }
+        return Optional.of(new Gateway(path(p, GATEWAY_SOCKET), text(p, GATEWAY_USER)));
     }
 
     /** Name of the slot's network namespace. */

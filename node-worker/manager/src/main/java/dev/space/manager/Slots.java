@@ -1,6 +1,9 @@
 package dev.space.manager;
 
+import dev.space.nativeabi.NamespaceSockets;
+import dev.space.nativeabi.NativeException;
 import dev.space.nativeabi.PidFd;
+import dev.space.privileged.PrivilegedLimits;
 import dev.space.privileged.RefusalCode;
 import dev.space.privileged.Reply;
 import dev.space.privileged.Request;
@@ -61,14 +64,42 @@ final class Slots {
     }
 
     private Reply locked(int slot, Action action) throws IOException, Refusal {
+        ReentrantLock lock = lock(slot);
+        lock.lock();
+        try {
+            return action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ReentrantLock lock(int slot) throws Refusal {
         if (slot >= config.slots()) {
             throw new Refusal(
                     RefusalCode.INVALID, "slot " + slot + " of " + config.slots() + " slots");
         }
-        ReentrantLock lock = locks.get(slot);
+        return locks.get(slot);
+    }
+
+    /** New sockets in the slot's namespace, for the gateway. */
+    NamespaceSockets issueSockets(int slot) throws IOException, Refusal {
+        ReentrantLock lock = lock(slot);
         lock.lock();
         try {
-            return action.run();
+            if (!SlotNetwork.exists(config.namespace(slot))) {
+                throw new Refusal(RefusalCode.NO_SLOT, "slot " + slot + " was not made");
+            }
+            return NamespaceSockets.open(
+                    SlotNetwork.path(config.namespace(slot)),
+                    PrivilegedLimits.EGRESS_TCP_PORT,
+                    PrivilegedLimits.EGRESS_BACKLOG,
+                    PrivilegedLimits.EGRESS_DNS_PORT);
+        } catch (NativeException e) {
+            throw e.errno() == NativeException.EADDRINUSE
+                    ? new Refusal(
+                            RefusalCode.SLOT_BUSY,
+                            "sockets of slot " + slot + " are still held: " + e.getMessage())
+                    : new Refusal(RefusalCode.FAILED, String.valueOf(e.getMessage()));
         } finally {
             lock.unlock();
         }

@@ -25,7 +25,7 @@ record Worker(String name, int uid, int gid) {
             Files.setOwner(probe, user);
             int uid = (int) Files.getAttribute(probe, "unix:uid");
             if (uid == 0) {
-                throw new IllegalArgumentException("space.manager.worker-user must not be root");
+                throw new IllegalArgumentException("the user that may ask must not be root");
             }
             return new Worker(Files.getOwner(probe).getName(), uid, group(lookup, probe, uid));
         } finally {

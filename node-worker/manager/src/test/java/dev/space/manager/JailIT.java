@@ -275,36 +275,6 @@ class JailIT {
                 .isEqualTo("rw-------");
     }
 
-    @Test
-    void nothingGetsOutOfTheGuestsInterface() throws Exception {
-        assertThat(fixture.ask("ensure", 0)).startsWith("uid");
-        String replies =
-                JailFixture.run(
-                        Duration.ofSeconds(30),
-                        "ip",
-                        "netns",
-                        "exec",
-                        "space-jailit-0",
-                        "perl",
-                        "-e",
-                        GuestFrames.PERL);
-        assertThat(replies.strip()).isEqualTo("sent 5 replies 0");
-        String counter =
-                JailFixture.run(
-                        Duration.ofSeconds(30),
-                        "ip",
-                        "netns",
-                        "exec",
-                        "space-jailit-0",
-                        "nft",
-                        "list",
-                        "counter",
-                        "inet",
-                        "space",
-                        "dropped");
-        assertThat(counter).containsPattern("packets [5-9] ");
-    }
-
     private Path boot(int slot, long startId, String session) throws Exception {
         assertThat(fixture.ask("ensure", slot)).startsWith("uid");
         Path live = fixture.makeLive(session, slot);

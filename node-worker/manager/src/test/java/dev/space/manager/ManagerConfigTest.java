@@ -44,6 +44,16 @@ class ManagerConfigTest {
     }
 
     @Test
+    void theGatewaysDoorIsWholeOrNotThere() throws Exception {
+        assertThat(load(GOOD).gateway()).isEmpty();
+        String socket = "space.manager.gateway-socket=/run/space/x/manager/gateway.sock\n";
+        ManagerConfig config = load(GOOD + socket + "space.manager.gateway-user=space-gateway\n");
+        assertThat(config.gateway().orElseThrow().user()).isEqualTo("space-gateway");
+        assertThatThrownBy(() -> load(GOOD + socket))
+                .hasMessageContaining("space.manager.gateway-user is missing");
+    }
+
+    @Test
     void everyMissingKeyIsNamed() {
         for (String line : GOOD.lines().toList()) {
             String key = line.substring(0, line.indexOf('='));

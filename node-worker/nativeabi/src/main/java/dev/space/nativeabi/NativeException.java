@@ -10,12 +10,14 @@ public final class NativeException extends IOException {
     public static final int ENOENT = 2;
     public static final int ESRCH = 3;
     public static final int EINTR = 4;
+    public static final int EAGAIN = 11;
     public static final int EACCES = 13;
     public static final int EXDEV = 18;
     public static final int EINVAL = 22;
     public static final int ENOSPC = 28;
     public static final int ENXIO = 6;
     public static final int EOPNOTSUPP = 95;
+    public static final int EADDRINUSE = 98;
 
     private final int errno;
 
@@ -34,6 +36,7 @@ public final class NativeException extends IOException {
             case ENOENT -> "no such file (ENOENT)";
             case ESRCH -> "no such process (ESRCH)";
             case EACCES -> "permission denied (EACCES)";
+            case EADDRINUSE -> "the address is in use (EADDRINUSE)";
             case ENOSPC -> "the file system is full (ENOSPC)";
             case EXDEV ->
                     call.startsWith("FICLONE")

@@ -28,6 +28,11 @@ class LayoutProbeTest {
             #include <stddef.h>
             #include <fcntl.h>
             #include <poll.h>
+            #include <sched.h>
+            #include <netinet/in.h>
+            #include <sys/socket.h>
+            #include <sys/uio.h>
+            #include <sys/un.h>
             #include <unistd.h>
             #include <sys/ioctl.h>
             #include <sys/syscall.h>
@@ -49,6 +54,19 @@ class LayoutProbeTest {
               C(FICLONE); C(FS_IOC_FIEMAP); C(FIEMAP_FLAG_SYNC); C(FALLOC_FL_KEEP_SIZE);
               C(FALLOC_FL_PUNCH_HOLE); C(SEEK_DATA); C(SEEK_HOLE); C(POLLIN);
               C(SYS_pidfd_open); C(SYS_pidfd_send_signal);
+              S(sockaddr_un); F(sockaddr_un, sun_family); F(sockaddr_un, sun_path);
+              S(sockaddr_in); F(sockaddr_in, sin_family); F(sockaddr_in, sin_port);
+              F(sockaddr_in, sin_addr); F(sockaddr_in, sin_zero);
+              S(ucred); F(ucred, pid); F(ucred, uid); F(ucred, gid);
+              S(iovec); F(iovec, iov_base); F(iovec, iov_len);
+              S(msghdr); F(msghdr, msg_name); F(msghdr, msg_namelen); F(msghdr, msg_iov);
+              F(msghdr, msg_iovlen); F(msghdr, msg_control); F(msghdr, msg_controllen);
+              F(msghdr, msg_flags);
+              S(cmsghdr); F(cmsghdr, cmsg_len); F(cmsghdr, cmsg_level); F(cmsghdr, cmsg_type);
+              C(AF_UNIX); C(AF_INET); C(SOCK_STREAM); C(SOCK_DGRAM); C(SOCK_NONBLOCK);
+              C(SOCK_CLOEXEC); C(SOL_SOCKET); C(SO_REUSEADDR); C(SO_PEERCRED); C(SCM_RIGHTS);
+              C(MSG_CTRUNC); C(MSG_DONTWAIT); C(MSG_NOSIGNAL); C(MSG_CMSG_CLOEXEC);
+              C(CLONE_NEWNET); C(POLLOUT);
               C(O_CREAT); C(O_EXCL); C(O_NOFOLLOW); C(O_CLOEXEC);
               return 0;
             }
@@ -67,6 +85,13 @@ class LayoutProbeTest {
         layout(ours, "pollfd", Layouts.POLLFD);
         ours.put("statfs", Layouts.STATFS.byteSize());
         ours.put("statfs.f_type", Layouts.offset(Layouts.STATFS, "f_type"));
+        layout(ours, "sockaddr_un", Layouts.SOCKADDR_UN);
+        layout(ours, "sockaddr_in", Layouts.SOCKADDR_IN);
+        layout(ours, "ucred", Layouts.UCRED);
+        layout(ours, "iovec", Layouts.IOVEC);
+        layout(ours, "msghdr", Layouts.MSGHDR);
+        layout(ours, "cmsghdr", Layouts.CMSGHDR);
+        sockets(ours);
         ours.put("FICLONE", Libc.FICLONE);
         ours.put("FS_IOC_FIEMAP", Libc.FS_IOC_FIEMAP);
         ours.put("FIEMAP_FLAG_SYNC", (long) Libc.FIEMAP_FLAG_SYNC);
@@ -84,11 +109,30 @@ class LayoutProbeTest {
         assertThat(ours).isEqualTo(c);
     }
 
+    private static void sockets(Map<String, Long> ours) {
+        ours.put("AF_UNIX", (long) Libc.AF_UNIX);
+        ours.put("AF_INET", (long) Libc.AF_INET);
+        ours.put("SOCK_STREAM", (long) Libc.SOCK_STREAM);
+        ours.put("SOCK_DGRAM", (long) Libc.SOCK_DGRAM);
+        ours.put("SOCK_NONBLOCK", (long) Libc.SOCK_NONBLOCK);
+        ours.put("SOCK_CLOEXEC", (long) Libc.SOCK_CLOEXEC);
+        ours.put("SOL_SOCKET", (long) Libc.SOL_SOCKET);
+        ours.put("SO_REUSEADDR", (long) Libc.SO_REUSEADDR);
+        ours.put("SO_PEERCRED", (long) Libc.SO_PEERCRED);
+        ours.put("SCM_RIGHTS", (long) Libc.SCM_RIGHTS);
+        ours.put("MSG_CTRUNC", (long) Libc.MSG_CTRUNC);
+        ours.put("MSG_DONTWAIT", (long) Libc.MSG_DONTWAIT);
+        ours.put("MSG_NOSIGNAL", (long) Libc.MSG_NOSIGNAL);
+        ours.put("MSG_CMSG_CLOEXEC", (long) Libc.MSG_CMSG_CLOEXEC);
+        ours.put("CLONE_NEWNET", (long) Libc.CLONE_NEWNET);
+        ours.put("POLLOUT", (long) Libc.POLLOUT);
+    }
+
     private static void layout(Map<String, Long> into, String name, StructLayout layout) {
         into.put(name, layout.byteSize());
         for (MemoryLayout field : layout.memberLayouts()) {
-            String fieldName = field.name().orElseThrow();
-            into.put(name + "." + fieldName, Layouts.offset(layout, fieldName));
+            // Padding has no name.
+            field.name().ifPresent(f -> into.put(name + "." + f, Layouts.offset(layout, f)));
         }
     }
 

@@ -26,6 +26,10 @@ public final class Codec {
     private static final int SLOTS = 67;
     private static final int EXIT = 68;
     private static final int REFUSED = 69;
+    private static final int SOCKETS_ISSUED = 70;
+
+    /** On the gateway's own socket; unknown on node-worker's. */
+    private static final int ISSUE_SOCKETS = 32;
 
     private Codec() {}
 
@@ -91,6 +95,24 @@ public final class Codec {
                 slot, startId, directory, digest, memory, cpu, tasks, arguments);
     }
 
+    /** The one request of the gateway: sockets in this slot's namespace. */
+    public static byte[] encodeIssueSockets(int slot) {
+        Checks.slot(slot);
+        return new WireWriter().octet(VERSION).octet(ISSUE_SOCKETS).int32(slot).bytes();
+    }
+
+    /** The slot that the gateway wants sockets of. */
+    public static int decodeIssueSockets(byte[] frame) {
+        WireReader in = open(frame);
+        if (in.octet() != ISSUE_SOCKETS) {
+            throw new IllegalArgumentException("unknown request");
+        }
+        int slot = in.int32();
+        in.end();
+        Checks.slot(slot);
+        return slot;
+    }
+
     public static byte[] encode(Reply reply) {
         WireWriter w = new WireWriter().octet(VERSION);
         switch (reply) {
@@ -107,6 +129,7 @@ public final class Codec {
                 w.int64(r.exit().oomKills());
                 w.text(clip(r.exit().message(), PrivilegedLimits.MESSAGE_BYTES_MAX));
             }
+            case Reply.SocketsIssued r -> w.octet(SOCKETS_ISSUED).int32(r.slot());
             case Reply.Refused r ->
                     w.octet(REFUSED)
                             .text(r.code().name())
@@ -124,6 +147,7 @@ public final class Codec {
                     case VMM_STARTED -> new Reply.VmmStarted(in.int32(), in.int64(), in.int32());
                     case SLOTS -> slots(in);
                     case EXIT -> new Reply.Exit(exit(in));
+                    case SOCKETS_ISSUED -> new Reply.SocketsIssued(in.int32());
                     case REFUSED ->
                             new Reply.Refused(
                                     in.constant(RefusalCode.values()),

@@ -33,6 +33,15 @@ public final class PrivilegedLimits {
     /** What a VMM said on stderr, kept with its exit record. */
     public static final int MESSAGE_BYTES_MAX = 16 << 10;
 
+    /** Where a guest's TCP connections end, inside its slot's network namespace. */
+    public static final int EGRESS_TCP_PORT = 15_001;
+
+    /** Where a guest's DNS queries end, there too. */
+    public static final int EGRESS_DNS_PORT = 15_053;
+
+    /** Connections that wait for the gateway to take them. */
+    public static final int EGRESS_BACKLOG = 128;
+
     /** Text that explains a refusal. */
     public static final int DETAIL_BYTES_MAX = 8 << 10;
 

@@ -25,6 +25,9 @@ public sealed interface Reply {
     /** To ReadExit. */
     record Exit(VmmExit exit) implements Reply {}
 
+    /** To the gateway's IssueSockets; a TCP and a UDP descriptor come with the frame. */
+    record SocketsIssued(int slot) implements Reply {}
+
     /** The request was not carried out, or not to its end; the detail says what to do. */
     record Refused(RefusalCode code, String detail) implements Reply {}
 }

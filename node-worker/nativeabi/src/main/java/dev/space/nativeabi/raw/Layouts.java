@@ -1,5 +1,7 @@
 package dev.space.nativeabi.raw;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -43,6 +45,49 @@ public final class Layouts {
             MemoryLayout.structLayout(
                     JAVA_LONG.withName("f_type"),
                     MemoryLayout.sequenceLayout(14, JAVA_LONG).withName("rest"));
+
+    /** {@code struct sockaddr_un} of sys/un.h. */
+    public static final StructLayout SOCKADDR_UN =
+            MemoryLayout.structLayout(
+                    JAVA_SHORT.withName("sun_family"),
+                    MemoryLayout.sequenceLayout(108, JAVA_BYTE).withName("sun_path"));
+
+    /** {@code struct sockaddr_in} of netinet/in.h; port and address are in network order. */
+    public static final StructLayout SOCKADDR_IN =
+            MemoryLayout.structLayout(
+                    JAVA_SHORT.withName("sin_family"),
+                    JAVA_SHORT.withName("sin_port"),
+                    JAVA_INT.withName("sin_addr"),
+                    MemoryLayout.sequenceLayout(8, JAVA_BYTE).withName("sin_zero"));
+
+    /** {@code struct ucred} of sys/socket.h. */
+    public static final StructLayout UCRED =
+            MemoryLayout.structLayout(
+                    JAVA_INT.withName("pid"), JAVA_INT.withName("uid"), JAVA_INT.withName("gid"));
+
+    /** {@code struct iovec} of sys/uio.h. */
+    public static final StructLayout IOVEC =
+            MemoryLayout.structLayout(ADDRESS.withName("iov_base"), JAVA_LONG.withName("iov_len"));
+
+    /** {@code struct msghdr} of sys/socket.h. */
+    public static final StructLayout MSGHDR =
+            MemoryLayout.structLayout(
+                    ADDRESS.withName("msg_name"),
+                    JAVA_INT.withName("msg_namelen"),
+                    MemoryLayout.paddingLayout(4),
+                    ADDRESS.withName("msg_iov"),
+                    JAVA_LONG.withName("msg_iovlen"),
+                    ADDRESS.withName("msg_control"),
+                    JAVA_LONG.withName("msg_controllen"),
+                    JAVA_INT.withName("msg_flags"),
+                    MemoryLayout.paddingLayout(4));
+
+    /** {@code struct cmsghdr} of sys/socket.h, without its data. */
+    public static final StructLayout CMSGHDR =
+            MemoryLayout.structLayout(
+                    JAVA_LONG.withName("cmsg_len"),
+                    JAVA_INT.withName("cmsg_level"),
+                    JAVA_INT.withName("cmsg_type"));
 
     private Layouts() {}
 

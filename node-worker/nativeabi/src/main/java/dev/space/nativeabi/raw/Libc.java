@@ -41,6 +41,22 @@ public final class Libc {
     public static final int SEEK_DATA = 3;
     public static final int SEEK_HOLE = 4;
     public static final short POLLIN = 1;
+    public static final int AF_UNIX = 1;
+    public static final int AF_INET = 2;
+    public static final int SOCK_STREAM = 1;
+    public static final int SOCK_DGRAM = 2;
+    public static final int SOCK_NONBLOCK = 0x800;
+    public static final int SOCK_CLOEXEC = 0x80000;
+    public static final int SOL_SOCKET = 1;
+    public static final int SO_REUSEADDR = 2;
+    public static final int SO_PEERCRED = 17;
+    public static final int SCM_RIGHTS = 1;
+    public static final int MSG_CTRUNC = 8;
+    public static final int MSG_DONTWAIT = 0x40;
+    public static final int MSG_NOSIGNAL = 0x4000;
+    public static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    public static final int CLONE_NEWNET = 0x40000000;
+    public static final short POLLOUT = 4;
     public static final long SYS_PIDFD_SEND_SIGNAL = 424;
     public static final long SYS_PIDFD_OPEN = 434;
 
@@ -63,6 +79,24 @@ public final class Libc {
             plain("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT);
     public static final MethodHandle STATFS = plain("statfs", JAVA_INT, ADDRESS, ADDRESS);
     public static final MethodHandle POLL = plain("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+
+    public static final MethodHandle SETNS = plain("setns", JAVA_INT, JAVA_INT, JAVA_INT);
+    public static final MethodHandle SOCKET =
+            plain("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
+    public static final MethodHandle BIND = plain("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    public static final MethodHandle CONNECT =
+            plain("connect", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    public static final MethodHandle LISTEN = plain("listen", JAVA_INT, JAVA_INT, JAVA_INT);
+    public static final MethodHandle ACCEPT4 =
+            plain("accept4", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+    public static final MethodHandle SETSOCKOPT =
+            plain("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    public static final MethodHandle GETSOCKOPT =
+            plain("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    public static final MethodHandle SENDMSG =
+            plain("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+    public static final MethodHandle RECVMSG =
+            plain("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
 
     /** {@code syscall(number, pid, flags)} as pidfd_open takes it. */
     public static final MethodHandle PIDFD_OPEN =
