@@ -46,6 +46,11 @@ public final class Evaluator {
                 .add(new Placed(place, rule));
     }
 
+    /** Whether what the rules refuse is recorded only. */
+    public boolean isDryRun() {
+        return dryRun;
+    }
+
     /** Whether a name is answered at all: when it may be reached on some port. */
     public EgressDecision dns(String name) {
         Optional<String> host = host(name);
@@ -79,13 +84,16 @@ public final class Evaluator {
         return allow(rules.getFirst().place(), check, mayBePrivate(rules));
     }
 
-    /** A connection to an address that was given for no name. */
+    /**
+     * A connection to an address that was given for no name. A range lets private addresses be
+     * reached only when it lies in a private one: 0.0.0.0/0 means the Internet.
+     */
     public EgressDecision connect(int address, int port) {
         return addresses.entrySet().stream()
                 .filter(e -> e.getValue().cidr().contains(address))
                 .filter(e -> e.getValue().ports().contains(port))
                 .findFirst()
-                .map(e -> allow(e.getKey(), Check.NONE, true))
+                .map(e -> allow(e.getKey(), Check.NONE, isPrivate(e.getValue())))
                 .orElseGet(() -> refuse(EgressReason.ADDRESS_NOT_ALLOWED, Check.NONE));
     }
 
@@ -140,6 +148,10 @@ public final class Evaluator {
 
     private static boolean mayBePrivate(List<Placed> rules) {
         return rules.stream().anyMatch(r -> r.rule().mayBePrivate());
+    }
+
+    private static boolean isPrivate(EgressRule.Addresses rule) {
+        return SpecialRanges.isPrivate(rule.cidr());
     }
 
     private static EgressDecision allow(String place, Check check, boolean mayBePrivate) {

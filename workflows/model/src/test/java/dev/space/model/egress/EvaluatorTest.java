@@ -103,6 +103,24 @@ final class EvaluatorTest {
     }
 
     @Test
+    void aRangeMeansPrivateAddressesOnlyWhenItIsPrivateItself() {
+        Evaluator all = addresses("0.0.0.0/0");
+        assertThat(all.connect(Ipv4.parse("10.0.0.1"), 80).mayBePrivate()).isFalse();
+        assertThat(all.connect(Ipv4.parse("10.0.0.1"), 80).proceeds()).isTrue();
+        assertThat(addresses("10.0.0.0/8").connect(Ipv4.parse("10.0.0.1"), 80).mayBePrivate())
+                .isTrue();
+        assertThat(addresses("8.0.0.0/6").connect(Ipv4.parse("10.0.0.1"), 80).mayBePrivate())
+                .isFalse();
+        assertThat(SpecialRanges.contain(SpecialRanges.NEVER, Ipv4.parse("169.254.169.254")))
+                .isTrue();
+    }
+
+    private static Evaluator addresses(String range) {
+        return new Evaluator(
+                EgressPolicy.parse("{\"allow\":[{\"cidr\":\"" + range + "\",\"ports\":[80]}]}"));
+    }
+
+    @Test
     void aDryRunGoesOnAndSaysSo() {
         Evaluator dry = new Evaluator(EgressPolicy.parse("{\"dryRun\":true}"));
         EgressDecision decision = dry.connect("c.example", 443);
