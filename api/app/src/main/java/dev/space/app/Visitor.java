@@ -5,7 +5,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.ScheduledFuture;
-import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.ext.web.RoutingContext;
 import java.util.concurrent.TimeUnit;
@@ -24,9 +23,8 @@ final class Visitor extends ChannelInboundHandlerAdapter {
     private final Consumer<Visitor> gone;
     private final Consumer<String> cut;
     private @Nullable ScheduledFuture<?> looks;
-    private @Nullable HttpServerRequest body;
+    private @Nullable BodyWatch body;
     private long headSince;
-    private long bodyWaitedMillis;
     private boolean multiplexed;
     private final AtomicInteger requests = new AtomicInteger();
     private volatile long quietSince = System.nanoTime();
@@ -85,16 +83,14 @@ final class Visitor extends ChannelInboundHandlerAdapter {
         headSince = 0;
         multiplexed = request.request().version() == HttpVersion.HTTP_2;
         var _ = requests.incrementAndGet();
-        if (!multiplexed) {
-            body = request.request();
-            bodyWaitedMillis = 0;
+        if (body == null && !multiplexed) {
+            body = BodyWatch.of(channel);
         }
         request.addEndHandler(_ -> channel.eventLoop().execute(this::ended));
     }
 
     private void ended() {
         var _ = requests.decrementAndGet();
-        body = null;
         quietSince = System.nanoTime();
     }
 
@@ -108,16 +104,8 @@ final class Visitor extends ChannelInboundHandlerAdapter {
             }
             return;
         }
-        HttpServerRequest waited = body;
-        if (waited == null || waited.isEnded()) {
-            return;
-        }
-        // Where reading is paused it is the platform that is slow.
-        bodyWaitedMillis += channel.config().isAutoRead() ? LOOK_MILLIS : 0;
-        long allowed =
-                Limits.HTTP_BODY_GRACE_MILLIS
-                        + waited.bytesRead() * 1000 / Limits.HTTP_BODY_BYTES_PER_SECOND_MIN;
-        if (bodyWaitedMillis > allowed) {
+        BodyWatch watch = body;
+        if (watch != null && watch.isLate(channel, LOOK_MILLIS)) {
             cut("slow body");
         }
     }
