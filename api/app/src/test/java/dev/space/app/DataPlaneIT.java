@@ -4,12 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.model.Limits;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,6 +54,56 @@ class DataPlaneIT extends SharedPlatform {
     private static void refused(HttpResponse<String> answer, int status, String code)
             throws IOException {
         assertThat(ok(answer, status).get("code").asText()).isEqualTo(code);
+    }
+
+    /** Nothing is to be sent while a command is silent: that is no slow body. */
+    @Test
+    void aSilentCommandIsWaitedFor() throws Exception {
+        String seconds = String.valueOf(Limits.HTTP_BODY_GRACE_MILLIS / 1000 + 4);
+        String process = started("\"argv\":[\"sleep\",\"" + seconds + "\"]").get("id").asText();
+        CompletableFuture<HttpResponse<String>> waiting =
+                later(() -> p().get(path + "/processes/" + process + "?wait=60"));
+        assertThat(exec("\"command\":\"sleep " + seconds + "; echo end\"").get("stdout").asText())
+                .isEqualTo("end\n");
+        assertThat(ok(waiting.join(), 200).get("state").asText()).isEqualTo("EXITED");
+    }
+
+    /** Nobody waits for a command whose sandbox is gone, and everybody learns why. */
+    @Test
+    void callsEndWithTheirSandbox() throws Exception {
+        for (String end : List.of("DESTROYED", "PAUSED")) {
+            JsonNode session = create(MINIMAL);
+            String own = path(session);
+            String process =
+                    ok(p().post(own + "/processes", "{\"argv\":[\"sleep\",\"600\"]}"), 201)
+                            .get("id")
+                            .asText();
+            CompletableFuture<HttpResponse<String>> exec =
+                    later(() -> p().post(own + "/exec", "{\"command\":\"sleep 50\"}"));
+            CompletableFuture<HttpResponse<String>> waits =
+                    later(() -> p().get(own + "/processes/" + process + "?wait=50"));
+            p().await(
+                            "both run",
+                            () ->
+                                    ok(p().get(own + "/processes"), 200).get("processes").size()
+                                            >= 2);
+            String code = "SESSION_" + end;
+            if (end.equals("DESTROYED")) {
+                ok(p().delete(own), 200);
+                code = "GONE";
+            } else {
+                ok(p().post(own + "/pause", "{}"), 200);
+            }
+            int status = end.equals("DESTROYED") ? 410 : 409;
+            refused(exec.get(20, TimeUnit.SECONDS), status, code);
+            refused(waits.get(20, TimeUnit.SECONDS), status, code);
+            ok(p().delete(own), 200);
+        }
+    }
+
+    private static CompletableFuture<HttpResponse<String>> later(
+            Supplier<HttpResponse<String>> call) {
+        return CompletableFuture.supplyAsync(call, task -> Thread.ofVirtual().start(task));
     }
 
     @Test

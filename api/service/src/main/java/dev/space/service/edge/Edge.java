@@ -42,6 +42,9 @@ public class Edge {
     /** How long a data-plane call waits for a session that is on its way to RUNNING. */
     static final Duration READY_WAIT = Duration.ofSeconds(30);
 
+    /** How long a call whose sandbox went away waits to learn why. */
+    private static final Duration ENDING_WAIT = Duration.ofSeconds(10);
+
     private static final Duration CACHED = Duration.ofSeconds(20);
     private static final int CACHED_MAX = 50_000;
 
@@ -79,6 +82,38 @@ public class Edge {
 
     /** Runs the call where the session's sandbox is. */
     public <T> T call(String project, String actor, SessionId session, Call<T> call) {
+        try {
+            return attempt(project, actor, session, call);
+        } catch (SpaceException failure) {
+            throw switch (failure.code()) {
+                case GUEST_UNREACHABLE, PROCESS_LOST -> explained(session, failure);
+                default -> failure;
+            };
+        }
+    }
+
+    /** The sandbox went away under a call: the row knows what became of the session. */
+    private RuntimeException explained(SessionId session, SpaceException failure) {
+        cache.invalidate(session);
+        Route route = routes.find(session).orElse(null);
+        if (route == null) {
+            return failure;
+        }
+        OperationRow ending = inFlight(route);
+        if (ending != null && blocks(ending) && !route.tombstoned()) {
+            var _ = waiter.await(ending.id(), ENDING_WAIT);
+            route = routes.find(session).orElse(route);
+        }
+        if (route.tombstoned()) {
+            return new SpaceException(
+                    ErrorCode.GONE, "session " + session + " was destroyed meanwhile", failure);
+        }
+        return route.state() == SessionState.RUNNING
+                ? failure
+                : refusal(route, code(route.state()), String.valueOf(failure.getMessage()));
+    }
+
+    private <T> T attempt(String project, String actor, SessionId session, Call<T> call) {
         Route cached = cache.getIfPresent(session);
         if (cached != null && cached.project().equals(project)) {
             try {

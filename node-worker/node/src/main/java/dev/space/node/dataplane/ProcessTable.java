@@ -338,5 +338,6 @@ public final class ProcessTable implements AutoCloseable, SandboxProcess.Events 
         closed = true;
         records.close();
         processes.values().forEach(SandboxProcess::close);
+        processes.values().forEach(SandboxProcess::abandoned);
     }
 }

@@ -204,6 +204,19 @@ public final class SandboxProcess implements OutputSink, AutoCloseable {
         var _ = over.completeExceptionally(why);
     }
 
+    /** Its sandbox ended, or is let go of, before it did: nobody learns its end here. */
+    void abandoned() {
+        SpaceException why =
+                new SpaceException(
+                        ErrorCode.PROCESS_LOST,
+                        "the sandbox ended while process "
+                                + id()
+                                + " ran; where the session goes on from that moment so does the"
+                                + " process, under the same id");
+        var _ = begun.completeExceptionally(why);
+        var _ = over.completeExceptionally(why);
+    }
+
     void started(GuestProcess state) {
         recording.lock();
         try {

@@ -81,6 +81,27 @@ class ProcessTableTest {
     }
 
     @Test
+    void whoWaitsForAProcessLearnsThatItsSandboxEnded() throws Exception {
+        CompletableFuture<Boolean> waits;
+        try (ProcessTable table = table(ProcessTableTest::running)) {
+            SandboxProcess process = table.start(start(), ONE);
+            waits =
+                    CompletableFuture.supplyAsync(() -> {
+                        try {
+                            return process.await(Duration.ofMinutes(10));
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    });
+        }
+        assertThatThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(SpaceException.class)
+                .cause()
+                .satisfies(e ->
+                        assertThat(((SpaceException) e).code()).isEqualTo(ErrorCode.PROCESS_LOST));
+    }
+
+    @Test
     void anotherRequestIsRefusedAfterARestartToo() {
         Guest knows =
                 (Guest)
