@@ -1,15 +1,23 @@
 package dev.space.service.rest;
 
 import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.exc.InputCoercionException;
 import com.fasterxml.jackson.core.exc.StreamReadException;
+import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
+import com.fasterxml.jackson.databind.deser.std.StdScalarDeserializer;
+import com.fasterxml.jackson.databind.deser.std.StringDeserializer;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.type.LogicalType;
 import dev.space.model.ErrorCode;
 import dev.space.model.Limits;
 import dev.space.model.NearestKey;
@@ -24,6 +32,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads JSON bodies: bounded before they are parsed, strict about unknown fields, and with the hash
@@ -35,7 +44,39 @@ public class JsonBodies {
 
     @Inject
     public JsonBodies(ObjectMapper mapper) {
-        this.mapper = mapper;
+        this.mapper = strict(mapper.copy());
+    }
+
+    /** "5" is no number and 1 is no truth value; text is text that every part can keep. */
+    private static ObjectMapper strict(ObjectMapper mapper) {
+        for (LogicalType type : List.of(LogicalType.Integer, LogicalType.Boolean)) {
+            mapper.coercionConfigFor(type)
+                    .setCoercion(CoercionInputShape.String, CoercionAction.Fail)
+                    .setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail);
+        }
+        mapper.coercionConfigFor(LogicalType.Boolean)
+                .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail);
+        return mapper.registerModule(
+                new SimpleModule().addDeserializer(String.class, new WholeText()));
+    }
+
+    /** Half a surrogate pair has no UTF-8: it would become another text on its way. */
+    private static final class WholeText extends StdScalarDeserializer<String> {
+        private static final long serialVersionUID = 1;
+
+        WholeText() {
+            super(String.class);
+        }
+
+        @Override
+        public @Nullable String deserialize(JsonParser parser, DeserializationContext context)
+                throws IOException {
+            String text = StringDeserializer.instance.deserialize(parser, context);
+            if (text != null && !StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+                return (String) context.handleWeirdStringValue(String.class, "", "no whole text");
+            }
+            return text;
+        }
     }
 
     /** A parsed body with the bytes' hash. */

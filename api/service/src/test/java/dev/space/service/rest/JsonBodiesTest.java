@@ -34,6 +34,18 @@ class JsonBodiesTest {
     }
 
     @Test
+    void aTextIsNoNumberAndHalfACharacterNoText() {
+        assertThatThrownBy(() -> read("{\"count\":\"2\"}"))
+                .hasMessage("field count has a wrong type");
+        assertThatThrownBy(() -> read("{\"count\":\"\"}"))
+                .hasMessage("field count has a wrong type");
+        assertThatThrownBy(() -> read("{\"labels\":{\"a\":\"x\\ud800\"}}"))
+                .hasMessage("field labels.a has a wrong type");
+        assertThat(read("{\"labels\":{\"a\":\"\\ud83d\\ude00\"}}").labels())
+                .containsEntry("a", "\ud83d\ude00");
+    }
+
+    @Test
     void aFieldThatIsThereTwiceIsRefused() {
         assertThatThrownBy(() -> read("{\"count\":1,\"count\":2}"))
                 .hasMessageStartingWith("a field of the body is there twice");
