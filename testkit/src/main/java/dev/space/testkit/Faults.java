@@ -18,6 +18,8 @@ public final class Faults {
         NONE,
         /** It answers no, without an effect. */
         REFUSED,
+        /** As REFUSED, for want of disk space; only by a script. */
+        NO_SPACE,
         /** It never arrives, and nobody answers. */
         CALL_LOST,
         /** It has its effect, and nobody answers. */

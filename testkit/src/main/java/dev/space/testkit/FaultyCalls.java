@@ -34,6 +34,8 @@ final class FaultyCalls {
                     switch (fault) {
                         case NONE -> effect.get();
                         case REFUSED -> throw failure(refusal, "refused by the fault plan");
+                        case NO_SPACE ->
+                                throw failure(ErrorCode.NODE_DISK_FULL, "by the fault plan");
                         case CALL_LOST -> throw lost();
                         case ANSWER_LOST -> {
                             swallow(effect);

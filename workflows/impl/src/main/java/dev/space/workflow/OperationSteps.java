@@ -212,7 +212,10 @@ final class OperationSteps {
         }
     }
 
-    /** Where the disk cannot be had the recovery goes on without it. */
+    /**
+     * Where the disk cannot be had the recovery goes on without it; but for want of space it is
+     * only not to be had now, and a start would remove it.
+     */
     private static void preserve(OperationContext c) {
         if (c.record().node() == null) {
             return;
@@ -231,7 +234,10 @@ final class OperationSteps {
                 c.become(c.record().withPreserved(listed(taken, node)));
             }
         } catch (StepFailure e) {
-            if (e.code() == ErrorCode.NODE_LOST) {
+            boolean later =
+                    e.code() == ErrorCode.NODE_DISK_FULL
+                            && c.operation.kind == OperationKind.RECOVER;
+            if (later || e.code() == ErrorCode.NODE_LOST) {
                 throw e;
             }
         }

@@ -15,6 +15,7 @@ import dev.space.model.OperationState;
 import dev.space.model.ReasonCode;
 import dev.space.model.SessionState;
 import dev.space.model.SnapshotKind;
+import dev.space.testkit.Faults.Fault;
 import dev.space.testkit.FakeStore;
 import java.time.Duration;
 import java.util.Objects;
@@ -70,6 +71,20 @@ final class SessionEventsTest {
         assertThat(world.node(World.FIRST).running()).isEmpty();
         assertThat(session.run(Command.RECOVER)).isEqualTo(OperationState.DONE);
         assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+    }
+
+    /** A start would remove the disk that could not be kept for want of space. */
+    @Test
+    void aFullNodeCostsADeadSandboxItsDiskNever() {
+        session.recovery(new RecoveryPolicy(1, 600_000)).create();
+        world.faults.script("preserve", Fault.NO_SPACE);
+        session.crash();
+        session.awaitState(SessionState.FAILED);
+        assertThat(session.row().snapshots).isEmpty();
+
+        assertThat(session.run(Command.RECOVER)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+        assertThat(session.row().snapshots).hasSize(1);
     }
 
     @Test
