@@ -1,5 +1,6 @@
 package dev.space.cli.command;
 
+import dev.space.cli.platform.Pause;
 import dev.space.client.ApiException;
 import dev.space.client.CreateSession;
 import dev.space.client.SpaceClient;
@@ -22,8 +23,15 @@ final class OwnSession implements AutoCloseable {
     /** How long an interrupted `run` waits for its session to come to be and to be gone again. */
     private static final Duration INTERRUPTED_MAX = Duration.ofSeconds(60);
 
+    /** Without a sign of life for so long the session goes: its `run` was killed, or cut off. */
+    static final CreateSession.Idle LEFT_ALONE = new CreateSession.Idle(600, "destroy");
+
+    /** A command may be silent and unasked for longer than that. */
+    private static final Duration SIGN_EVERY = Duration.ofSeconds(60);
+
     private final SpaceClient client;
     private final boolean keep;
+    private final Duration signEvery;
     private final CompletableFuture<String> created = new CompletableFuture<>();
     private final AtomicBoolean creating = new AtomicBoolean();
     private final AtomicBoolean over = new AtomicBoolean();
@@ -31,8 +39,13 @@ final class OwnSession implements AutoCloseable {
     private volatile boolean ending;
 
     OwnSession(SpaceClient client, boolean keep) {
+        this(client, keep, SIGN_EVERY);
+    }
+
+    OwnSession(SpaceClient client, boolean keep, Duration signEvery) {
         this.client = client;
         this.keep = keep;
+        this.signEvery = signEvery;
         Runtime.getRuntime().addShutdownHook(onInterrupt);
     }
 
@@ -44,6 +57,8 @@ final class OwnSession implements AutoCloseable {
                 created.complete(id);
                 if (keep) {
                     System.err.println(id);
+                } else {
+                    var _ = Thread.ofVirtual().name("sign-of-life").start(() -> signs(id));
                 }
                 return id;
             } catch (ApiException e) {
@@ -51,6 +66,21 @@ final class OwnSession implements AutoCloseable {
                 throw e;
             }
         });
+    }
+
+    /** What comes from outside counts against {@link #LEFT_ALONE}; this costs next to nothing. */
+    private void signs(String id) {
+        while (true) {
+            Pause.of(signEvery);
+            if (over.get()) {
+                return;
+            }
+            try {
+                var _ = client.get("/v1/sessions/" + id + "/files/stat?path=/");
+            } catch (ApiException _) {
+                // The next one may arrive; the command's own calls tell what is wrong.
+            }
+        }
     }
 
     /** A session that is still being created is ours already, and must not stay. */

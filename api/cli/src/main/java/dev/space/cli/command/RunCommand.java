@@ -74,7 +74,14 @@ public final class RunCommand implements Callable<Integer> {
 
     private int runIn(SpaceClient client) {
         Long millis = SessionCommand.millis(timeoutSeconds);
-        CreateSession request = new CreateSession(template, size, null, env.isEmpty() ? null : env);
+        CreateSession request =
+                new CreateSession(
+                        template,
+                        size,
+                        null,
+                        env.isEmpty() ? null : env,
+                        keep ? null : OwnSession.LEFT_ALONE,
+                        null);
         try (OwnSession session = new OwnSession(client, keep)) {
             String id = session.create(request);
             RunProcess command = new RunProcess(argv, null, null, null, millis, null, null);

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
@@ -29,6 +30,7 @@ final class OwnSessionTest {
 
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final HttpServer server;
+    private volatile boolean inTime;
 
     OwnSessionTest() throws IOException {
         server = HttpServer.create();
@@ -52,7 +54,10 @@ final class OwnSessionTest {
         asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
         int status = 200;
         String text = "{}";
-        if (exchange.getRequestMethod().equals("POST")) {
+        if (exchange.getRequestMethod().equals("POST") && inTime) {
+            status = 201;
+            text = "{\"id\":\"ses_1\",\"state\":\"RUNNING\"}";
+        } else if (exchange.getRequestMethod().equals("POST")) {
             status = 504;
             text = "{\"code\":\"TIMED_OUT\",\"detail\":\"it goes on\",\"operation\":\"op_1\"}";
         } else if (path.equals("/v1/operations/op_1")) {
@@ -79,6 +84,22 @@ final class OwnSessionTest {
                         ApiException.class, e -> assertThat(e.code()).isEqualTo("TIMED_OUT"));
         assertThat(asked).element(0).asString().startsWith("POST /v1/sessions?wait=300");
         assertThat(asked).anyMatch(a -> a.startsWith("DELETE /v1/sessions/ses_1"));
+    }
+
+    /** Who is killed gives no sign any more, and its session goes by itself. */
+    @Test
+    void itGivesSignsOfLifeWhileItRuns() {
+        inTime = true;
+        URI base = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        try (SpaceClient client = new SpaceClient(base, "key");
+                OwnSession session = new OwnSession(client, false, Duration.ofMillis(10))) {
+            assertThat(session.create(REQUEST)).isEqualTo("ses_1");
+            while (asked.stream().filter(a -> a.contains("/ses_1/files/stat")).count() < 2) {
+                Thread.onSpinWait(); // bounded by the class's time-out
+            }
+        }
+        assertThat(asked).anyMatch(a -> a.startsWith("DELETE /v1/sessions/ses_1"));
+        assertThat(OwnSession.LEFT_ALONE.action()).isEqualTo("destroy");
     }
 
     @Test
