@@ -50,7 +50,8 @@ public final class ControlServer implements AutoCloseable {
                         .addService(service)
                         .build()
                         .start();
-        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
+        // Who may come as far as here is the directory's matter, who is served the peer's uid's.
+        Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
         return new ControlServer(server, calls);
     }
 

@@ -47,7 +47,19 @@ public final class Upstream implements AutoCloseable {
     /** Addresses of one name that are tried. */
     private static final int TRIES_MAX = 3;
 
+    /**
+     * The kernel's buffers. Left to itself it gives a slow connection megabytes on each side, and
+     * some hundreds of such take the TCP memory of the whole machine.
+     */
+    private static final int OUTSIDE_RECEIVE_BYTES = 256 << 10;
+
+    private static final int OUTSIDE_SEND_BYTES = 128 << 10;
+
+    /** To the sandbox it is not far: less is as fast. */
+    public static final int GUEST_BUFFER_BYTES = 64 << 10;
+
     private static final int READS_AT_ONCE = 4;
+    private static final int CONSOLIDATED_MAX = 1024;
     private static final int QUERIES_MAX = 8;
     private static final int TTL_SECONDS_MAX = 60;
     private static final int NEGATIVE_TTL_SECONDS = 3;
@@ -184,6 +196,8 @@ public final class Upstream implements AutoCloseable {
                 .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.SO_KEEPALIVE, true)
+                .option(ChannelOption.SO_RCVBUF, OUTSIDE_RECEIVE_BYTES)
+                .option(ChannelOption.SO_SNDBUF, OUTSIDE_SEND_BYTES)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .option(ChannelOption.RCVBUF_ALLOCATOR, readSize());
     }
@@ -218,6 +232,8 @@ public final class Upstream implements AutoCloseable {
                 .ndots(1)
                 .queryTimeoutMillis(Math.max(1, resolveTimeout.toMillis() / 2))
                 .maxQueriesPerResolve(QUERIES_MAX)
+                // Many connections to one name at once ask once.
+                .consolidateCacheSize(CONSOLIDATED_MAX)
                 .resolveCache(new DefaultDnsCache(0, TTL_SECONDS_MAX, NEGATIVE_TTL_SECONDS))
                 .build();
     }

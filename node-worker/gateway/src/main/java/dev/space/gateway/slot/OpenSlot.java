@@ -57,6 +57,8 @@ final class OpenSlot {
                         .channelFactory(() -> new EpollServerSocketChannel(sockets.tcp()))
                         .childOption(ChannelOption.AUTO_READ, false)
                         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                        .option(ChannelOption.SO_RCVBUF, Upstream.GUEST_BUFFER_BYTES)
+                        .childOption(ChannelOption.SO_SNDBUF, Upstream.GUEST_BUFFER_BYTES)
                         .childOption(ChannelOption.TCP_NODELAY, true)
                         .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, Upstream.waterMark())
                         .childOption(ChannelOption.RCVBUF_ALLOCATOR, Upstream.readSize())

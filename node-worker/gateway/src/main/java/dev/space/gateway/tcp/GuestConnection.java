@@ -281,8 +281,9 @@ public final class GuestConnection {
         }
     }
 
+    /** What moves is not idle; before it is connected, only the proof counts. */
     private void touch() {
-        if (!hurried) {
+        if (upstream != null && !hurried) {
             deadlineNanos = System.nanoTime() + home.timeouts().idle().toNanos();
         }
     }
