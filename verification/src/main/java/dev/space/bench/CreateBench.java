@@ -19,6 +19,15 @@ final class CreateBench {
 
     private static final int AT_ONCE = 10;
     private static final List<Integer> BURSTS = List.of(8, 32);
+    private static final String HOT = "hot";
+    private static final String SEQUENTIAL = "sequential";
+    private static final String PARALLEL = "parallel-" + AT_ONCE;
+    private static final String BURST = "burst-";
+
+    /** What {@code --only} may name. */
+    static final List<String> MODES =
+            List.of(HOT, SEQUENTIAL, PARALLEL, BURST + BURSTS.get(0), BURST + BURSTS.get(1));
+
     private static final int TURN = 5;
     private static final int WARM_UP = 2;
     private static final int HOT_WARM_UP = 10;
@@ -39,18 +48,26 @@ final class CreateBench {
         List<BenchResult> results = new ArrayList<>();
         int pool = target.poolSize();
         try (ColdStart cold = target.coldStart()) {
-            if (pool > 0) {
+            if (pool > 0 && wanted(HOT)) {
                 results.add(hot(cold));
             }
-            results.add(mode("sequential", 1, cold));
-            results.add(mode("parallel-" + AT_ONCE, AT_ONCE, cold));
-            if (pool > 0) {
-                for (int burst : BURSTS) {
+            if (wanted(SEQUENTIAL)) {
+                results.add(mode(SEQUENTIAL, 1, cold));
+            }
+            if (wanted(PARALLEL)) {
+                results.add(mode(PARALLEL, AT_ONCE, cold));
+            }
+            for (int burst : BURSTS) {
+                if (pool > 0 && wanted(BURST + burst)) {
                     results.add(burst(burst, pool, cold));
                 }
             }
         }
         return results;
+    }
+
+    private boolean wanted(String mode) {
+        return options.only().isEmpty() || options.only().equals(mode);
     }
 
     /** Each creation finds a hot VM. */
@@ -75,7 +92,7 @@ final class CreateBench {
         floor.tell("the floor, hot");
         return new BenchResult(
                 "create",
-                "hot",
+                HOT,
                 options.n(),
                 times,
                 "hot",
@@ -109,7 +126,7 @@ final class CreateBench {
             product.measure(size, size, times, _ -> create());
             floor.measure(size, size, floorTimes, _ -> restore(cold));
         }
-        String mode = "burst-" + size;
+        String mode = BURST + size;
         product.tell("create, " + mode);
         floor.tell("the floor, " + mode);
         return new BenchResult(

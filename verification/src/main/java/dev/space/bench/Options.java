@@ -11,6 +11,7 @@ import java.util.Set;
  *
  * @param n runs of each mode
  * @param phases also tell where the time goes
+ * @param only the one mode to measure; empty: all
  * @param data directory of the platform that is measured
  */
 record Options(
@@ -18,6 +19,7 @@ record Options(
         int n,
         boolean json,
         boolean phases,
+        String only,
         String template,
         String size,
         Path data,
@@ -26,9 +28,10 @@ record Options(
     static final Map<String, Integer> RUNS_BY_BENCH =
             Map.of("create", 50, "exec", 200, "checkpoint", 50, "fork", 10, "control-plane", 500);
 
-    private static final Set<String> NAMES = Set.of("n", "template", "size");
+    private static final Set<String> NAMES = Set.of("n", "template", "size", "only");
     private static final String OPTIONS =
-            "; there are --json, --n=N, --template=NAME, --size=SIZE, and with create --phases";
+            "; there are --json, --n=N, --template=NAME, --size=SIZE, and with create --phases and"
+                    + " --only=MODE";
     private static final int N_MAX = 100_000;
 
     static Options of(List<String> arguments, Map<String, String> env) {
@@ -58,12 +61,18 @@ record Options(
             }
             values.put(name, argument.substring(equals + 1));
         }
+        String only = values.getOrDefault("only", "");
+        if (!only.isEmpty() && !(bench.equals("create") && CreateBench.MODES.contains(only))) {
+            throw new IllegalArgumentException(
+                    "--only goes with create and is one of " + CreateBench.MODES);
+        }
         int n = values.containsKey("n") ? number(String.valueOf(values.get("n"))) : runs;
         return new Options(
                 bench,
                 n,
                 json,
                 phases,
+                only,
                 values.getOrDefault("template", "default"),
                 values.getOrDefault("size", "small"),
                 Path.of(env.getOrDefault("SPACE_DATA", "/var/lib/space")),
@@ -80,6 +89,6 @@ record Options(
 
     /** The same measurement on another platform. */
     Options on(Path otherData) {
-        return new Options(bench, n, json, phases, template, size, otherData, cache);
+        return new Options(bench, n, json, phases, only, template, size, otherData, cache);
     }
 }

@@ -8,6 +8,7 @@ import dev.space.guest.channel.GuestStream;
 import dev.space.guest.channel.Handshake;
 import dev.space.guest.channel.ProcessOutput;
 import dev.space.guest.channel.Token;
+import dev.space.guest.protocol.Bind;
 import dev.space.guest.protocol.OutputStream;
 import dev.space.guest.protocol.StartProcess;
 import dev.space.nativeabi.Reflink;
@@ -191,9 +192,15 @@ public final class BareVm implements AutoCloseable {
         renew();
     }
 
+    /** As a session's start: the workload stands still until the guest has its name. */
     private void renew() {
         Token next = Token.random(new SecureRandom());
-        channel.handshake(Handshake.afterStart(token, next), ANSWER_MAX);
+        Bind bind = Bind.newBuilder().setHostname("bare").build();
+        var _ =
+                channel.handshake(
+                        Handshake.afterStart(token, next),
+                        GuestClient.bindRequest(bind),
+                        ANSWER_MAX);
         token = next;
     }
 
