@@ -31,7 +31,7 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmPool.class);
 
     /** Requests often come in rows; what they need is not taken from them between two. */
-    private static final Duration QUIET = Duration.ofMillis(50);
+    private static final Duration QUIET = Duration.ofMillis(300);
 
     /** An endless row of requests gets something ready now and then as well. */
     private static final Duration YIELD_MAX = Duration.ofSeconds(5);
