@@ -1,6 +1,7 @@
 package dev.space.app;
 
 import dev.space.model.Secret;
+import dev.space.service.command.WorkflowsAhead;
 import dev.space.service.config.SecretFiles;
 import dev.space.service.config.SpaceConfig;
 import dev.space.service.health.Warmth;
@@ -27,22 +28,30 @@ public class Start {
     private final TenantStore tenants;
     private final Workers workers;
     private final Warmth warmth;
+    private final WorkflowsAhead ahead;
     private final CountDownLatch stopped = new CountDownLatch(1);
 
     @Inject
-    public Start(SpaceConfig config, TenantStore tenants, Workers workers, Warmth warmth) {
+    public Start(
+            SpaceConfig config,
+            TenantStore tenants,
+            Workers workers,
+            Warmth warmth,
+            WorkflowsAhead ahead) {
         this.config = config;
         this.tenants = tenants;
         this.workers = workers;
         this.warmth = warmth;
+        this.ahead = ahead;
     }
 
     void start(@Observes StartupEvent event) {
         Thread.ofVirtual().name("start").start(this::run);
     }
 
-    void stop(@Observes ShutdownEvent event) {
+    void stop(@Observes ShutdownEvent event) throws InterruptedException {
         stopped.countDown();
+        ahead.close();
         workers.stop();
     }
 
@@ -55,6 +64,7 @@ public class Start {
                     workers.start();
                 }
                 warmth.warmUp();
+                ahead.open();
                 LOG.info("the control plane is ready");
                 return;
             } catch (RuntimeException failure) {

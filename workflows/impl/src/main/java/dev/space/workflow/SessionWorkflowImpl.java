@@ -38,12 +38,14 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     /** Temporal takes 2000 Updates in one run; a new run costs little. */
     static final int UPDATES_MAX = 200;
 
-    private final SessionStart session;
+    private final OperationContext.RecordHolder holder;
     private final Desk desk;
-    private final Policies policies;
-    private final OperationRunner runner;
-    private final Visibility visibility;
+    private SessionStart session;
+    private Policies policies;
+    private OperationRunner runner;
+    private Visibility visibility;
     private SessionRecord record;
+    private boolean ahead;
     private boolean ready;
     private int updates;
 
@@ -52,12 +54,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     public SessionWorkflowImpl(SessionStart start) {
         session = start;
         SessionRecord handedOver = start.record();
-        record =
-                handedOver != null
-                        ? handedOver
-                        : SessionRecord.fresh(
-                                start.deadline(), new Reason(ReasonCode.USER, "", now()));
-        OperationContext.RecordHolder holder =
+        record = handedOver != null ? handedOver : fresh(start);
+        holder =
                 new OperationContext.RecordHolder() {
                     @Override
                     public SessionRecord record() {
@@ -74,11 +72,37 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
         runner = new OperationRunner(start, holder);
         visibility = new Visibility(start);
         ready = !start.restored();
+        ahead = start.ahead();
+    }
+
+    private static SessionRecord fresh(SessionStart start) {
+        return SessionRecord.fresh(start.deadline(), new Reason(ReasonCode.USER, "", now()));
+    }
+
+    /** The session is asked for: what was not known when the workflow started is known now. */
+    private void becomes(@Nullable SessionStart known) {
+        if (!ahead || known == null) {
+            return;
+        }
+        session = known;
+        record = fresh(known);
+        policies = new Policies(known, desk, holder);
+        runner = new OperationRunner(known, holder);
+        visibility = new Visibility(known);
+        ready = !known.restored();
+        ahead = false;
     }
 
     @Override
     public void run(SessionStart start) {
-        if (start.restored()) {
+        if (ahead) {
+            Workflow.setCurrentDetails("Started ahead; no session has this id yet.");
+            var _ = Workflow.await(AHEAD_MAX, () -> !ahead);
+        }
+        if (ahead) {
+            return; // nobody knows this id
+        }
+        if (session.restored()) {
             goOn();
             ready = true;
         }
@@ -96,7 +120,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     }
 
     @Override
-    public CommandAnswer create(SubmitCommand request) {
+    public CommandAnswer create(SubmitCommand request, @Nullable SessionStart start) {
+        becomes(start);
         awaitReady();
         return desk.create(byUser(request));
     }
@@ -122,7 +147,8 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     }
 
     @Override
-    public CommandAnswer destroy(SubmitCommand request) {
+    public CommandAnswer destroy(SubmitCommand request, @Nullable SessionStart start) {
+        becomes(start);
         awaitReady();
         return desk.submit(byUser(request), Command.DESTROY);
     }

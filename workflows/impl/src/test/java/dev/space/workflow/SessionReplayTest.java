@@ -81,6 +81,14 @@ final class SessionReplayTest {
                                 end(session);
                             }),
                     new Case(
+                            "4-started-ahead",
+                            _ -> {},
+                            session -> {
+                                session.create();
+                                session.run(Command.PAUSE);
+                                end(session);
+                            }),
+                    new Case(
                             "1-create-moves-and-pause-fails",
                             world -> {
                                 world.faults.script("start", Fault.REFUSED, Fault.REFUSED);
@@ -129,6 +137,9 @@ final class SessionReplayTest {
         try (World world = new World(dev.space.testkit.Faults.none(), caseSeed(one), true)) {
             one.setUp().accept(world);
             World.Session session = world.new Session();
+            if (one.name().endsWith("-ahead")) {
+                SessionAheadTest.startAhead(world, session);
+            }
             one.life().accept(session);
             session.stub().getResult(Void.class);
             return world.server.getWorkflowClient().fetchHistory(session.id.value()).toJson(true);

@@ -424,9 +424,9 @@ final class World implements AutoCloseable {
             var start = new WithStartWorkflowOperation<>(workflow::run, start());
             return update.equals("create")
                     ? WorkflowClient.executeUpdateWithStart(
-                            workflow::create, request, options(update, operation), start)
+                            workflow::create, request, start(), options(update, operation), start)
                     : WorkflowClient.executeUpdateWithStart(
-                            workflow::destroy, request, options(update, operation), start);
+                            workflow::destroy, request, start(), options(update, operation), start);
         }
 
         private UpdateOptions<CommandAnswer> options(String update, OperationId operation) {
@@ -455,7 +455,8 @@ final class World implements AutoCloseable {
                     idle,
                     recovery,
                     restored,
-                    null);
+                    null,
+                    false);
         }
     }
 

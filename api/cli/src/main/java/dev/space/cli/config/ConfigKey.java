@@ -134,6 +134,11 @@ public enum ConfigKey {
             Type.AMOUNT,
             "2048",
             "Free space below which the node takes none by itself and its oldest go."),
+    WORKFLOWS_AHEAD(
+            "space.control.workflows-ahead",
+            Type.POOL,
+            "8",
+            "Session workflows started before anybody asks for their sessions; 0 starts none."),
     POOL_HOT(
             "space.node.pool.hot",
             Type.POOL,

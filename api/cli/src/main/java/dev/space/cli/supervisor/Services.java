@@ -221,6 +221,9 @@ final class Services {
                 .set("space.temporal.namespace", layout.config().text(ConfigKey.TEMPORAL_NAMESPACE))
                 .set("space.node.token-file", secrets.nodeToken("control", user))
                 .set("space.control.env-key-file", secrets.envKey(user))
+                .set(
+                        "space.control.workflows-ahead",
+                        layout.config().text(ConfigKey.WORKFLOWS_AHEAD))
                 .set("space.control.bootstrap-key-file", secrets.apiKeyFor("control", user))
                 .set("space.control.operator-key-file", secrets.operatorKeyFor("control", user))
                 .write(platform.run().resolve("control.properties"), user);

@@ -47,6 +47,7 @@ public class SessionCommands {
     private final Dispatcher dispatcher;
     private final OperationWaiter waiter;
     private final IdSource ids;
+    private final WorkflowsAhead ahead;
     private final MeterRegistry metrics;
 
     @Inject
@@ -56,12 +57,14 @@ public class SessionCommands {
             Dispatcher dispatcher,
             OperationWaiter waiter,
             IdSource ids,
+            WorkflowsAhead ahead,
             MeterRegistry metrics) {
         this.requests = requests;
         this.rows = rows;
         this.dispatcher = dispatcher;
         this.waiter = waiter;
         this.ids = ids;
+        this.ahead = ahead;
         this.metrics = metrics;
     }
 
@@ -73,6 +76,9 @@ public class SessionCommands {
             Duration wait) {
         long began = System.nanoTime();
         Requested requested = requests.create(session, ids.operation(), actor, key);
+        if (!requested.session().equals(session.id())) {
+            ahead.unused(session.id());
+        }
         phase("written", began);
         sendAndWait(requested, wait);
         phase("answered", began);

@@ -67,7 +67,26 @@ public class SessionWorkflows {
                                                 .WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
                                 .build());
         return stub.executeUpdateWithStart(
-                update(update, command), new Object[] {command}, new Object[] {start});
+                update(update, command), new Object[] {command, start}, new Object[] {start});
+    }
+
+    /** Starts the workflow of a session that nobody has asked for yet. */
+    void startAhead(SessionId session) {
+        SessionStart start = SessionStart.ahead(session);
+        var _ =
+                client.newUntypedWorkflowStub(
+                                TYPE,
+                                options(
+                                                start,
+                                                WorkflowIdReusePolicy
+                                                        .WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE)
+                                        .build())
+                        .start(start);
+    }
+
+    /** Ends a workflow that was started ahead and is not needed. */
+    void endAhead(SessionId session) {
+        client.newUntypedWorkflowStub(session.value()).terminate("its session was never asked for");
     }
 
     /** Sends a command to the running workflow. */
@@ -161,7 +180,8 @@ public class SessionWorkflows {
                 row.idleAction() == null ? null : PolicyAction.valueOf(row.idleAction()),
                 null,
                 restored,
-                null);
+                null,
+                false);
     }
 
     private static @Nullable DeadlinePolicy deadline(SessionRow row) {

@@ -90,6 +90,13 @@ public interface SpaceConfig {
         /** Pollers of the control queue's workers, for workflows and for activities each. */
         @WithDefault("8")
         int pollers();
+
+        /**
+         * Session workflows that are started before anybody asks for their sessions, 0 to 64: a
+         * creation that finds one waits for one round through Temporal instead of several.
+         */
+        @WithDefault("8")
+        int workflowsAhead();
     }
 
     /** The object store, of which the control plane only removes what no row needs. */

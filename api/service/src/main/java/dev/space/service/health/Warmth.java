@@ -50,7 +50,8 @@ public class Warmth {
                                 null,
                                 null,
                                 false,
-                                null),
+                                null,
+                                false),
                         SubmitCommand.create(ids.operation()));
         if (answer.error() != ErrorCode.NOT_FOUND) {
             throw new SpaceException(ErrorCode.INTERNAL, "warm-up answered " + answer.verdict());

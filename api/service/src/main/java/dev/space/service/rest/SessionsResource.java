@@ -8,11 +8,12 @@ import dev.space.model.SessionState;
 import dev.space.model.Size;
 import dev.space.service.auth.Caller;
 import dev.space.service.command.EnvCipher;
-import dev.space.service.command.IdSource;
 import dev.space.service.command.SessionCommands;
+import dev.space.service.command.WorkflowsAhead;
 import dev.space.store.NodeStore;
 import dev.space.store.RequestStore;
 import dev.space.store.RequestStore.IdempotencyKey;
+import dev.space.store.SessionPolicy;
 import dev.space.store.view.Views;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
@@ -30,6 +31,7 @@ import jakarta.ws.rs.core.Response;
 import java.io.InputStream;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -56,7 +58,7 @@ public class SessionsResource {
     private final JsonBodies bodies;
     private final NodeStore nodes;
     private final EnvCipher cipher;
-    private final IdSource ids;
+    private final WorkflowsAhead ahead;
     private final Views.Sessions sessions;
     private final ObjectMapper json;
     private final Clock clock;
@@ -69,7 +71,7 @@ public class SessionsResource {
             JsonBodies bodies,
             NodeStore nodes,
             EnvCipher cipher,
-            IdSource ids,
+            WorkflowsAhead ahead,
             Views.Sessions sessions,
             ObjectMapper json,
             Clock clock) {
@@ -79,7 +81,7 @@ public class SessionsResource {
         this.bodies = bodies;
         this.nodes = nodes;
         this.cipher = cipher;
-        this.ids = ids;
+        this.ahead = ahead;
         this.sessions = sessions;
         this.json = json;
         this.clock = clock;
@@ -109,7 +111,6 @@ public class SessionsResource {
     }
 
     private RequestStore.NewSession checked(CreateSession request) {
-        SessionId id = ids.session();
         Size size = request.checkedSize();
         Map<String, String> labels = request.checkedLabels();
         Map<String, String> env = request.checkedEnv();
@@ -119,6 +120,11 @@ public class SessionsResource {
                         digest.isPresent()
                                 ? List.of(String.valueOf(request.template()))
                                 : nodes.templateNames());
+        @Nullable Instant deadlineAt = request.deadlineAt(clock);
+        @Nullable String deadlineAction = request.deadlineAction();
+        SessionPolicy policy = request.checkedPolicy();
+        // Only now: nothing is wrong with the request.
+        SessionId id = ahead.take();
         return new RequestStore.NewSession(
                 id,
                 caller.organisation(),
@@ -130,9 +136,9 @@ public class SessionsResource {
                 text(labels),
                 cipher.encrypt(id, env),
                 Boolean.TRUE.equals(request.autoResume()),
-                request.deadlineAt(clock),
-                request.deadlineAction(),
-                request.checkedPolicy());
+                deadlineAt,
+                deadlineAction,
+                policy);
     }
 
     private String text(Map<String, String> labels) {

@@ -1,5 +1,6 @@
 package dev.space.contract.session;
 
+import dev.space.model.Ids;
 import dev.space.model.OrganisationId;
 import dev.space.model.ProjectId;
 import dev.space.model.SessionId;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param restored true when the reconciler starts the workflow of an existing session again: the
  *     workflow then reads the session's row first
  * @param record what continue-as-new hands over; null for everybody else
+ * @param ahead true when the workflow is started before anybody asked for its session: what it
+ *     starts with comes with the Update that creates (or destroys) the session
  */
 public record SessionStart(
         SessionId session,
@@ -31,7 +34,28 @@ public record SessionStart(
         @Nullable PolicyAction idle,
         @Nullable RecoveryPolicy recovery,
         boolean restored,
-        @Nullable SessionRecord record) {
+        @Nullable SessionRecord record,
+        boolean ahead) {
+
+    private static final byte[] NOBODY = new byte[Ids.RANDOM_BYTES];
+
+    /** Of a session that nobody has asked for yet. */
+    public static SessionStart ahead(SessionId session) {
+        return new SessionStart(
+                session,
+                new OrganisationId(Ids.text(OrganisationId.PREFIX, NOBODY)),
+                new ProjectId(Ids.text(ProjectId.PREFIX, NOBODY)),
+                "",
+                "",
+                Size.XS,
+                1,
+                null,
+                null,
+                null,
+                false,
+                null,
+                true);
+    }
 
     /** The same session going on in a new run. */
     public SessionStart continuedWith(SessionRecord handedOver) {
@@ -47,6 +71,7 @@ public record SessionStart(
                 idle,
                 recovery,
                 false,
-                handedOver);
+                handedOver,
+                false);
     }
 }

@@ -6,16 +6,21 @@ import io.temporal.workflow.UpdateMethod;
 import io.temporal.workflow.UpdateValidatorMethod;
 import io.temporal.workflow.WorkflowInterface;
 import io.temporal.workflow.WorkflowMethod;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One entity workflow per session, on {@link dev.space.contract.TaskQueues#CONTROL}. Start it with
  * REJECT_DUPLICATE (the reconciler alone may use ALLOW_DUPLICATE, with {@code restored} set). The
  * update id of {@code create}, {@code submit} and {@code destroy} is the operation's id, so that
- * sending one again is harmless.
+ * sending one again is harmless. One that was started ahead and is never asked for anything ends by
+ * itself after {@link #AHEAD_MAX}.
  */
 @WorkflowInterface
 public interface SessionWorkflow {
+
+    /** How long a workflow waits for its session; whoever started it counts on less. */
+    Duration AHEAD_MAX = Duration.ofHours(1);
 
     @WorkflowMethod
     void run(SessionStart start);
@@ -23,9 +28,12 @@ public interface SessionWorkflow {
     /**
      * Update-With-Start. Answers when the session runs or its creation failed; on a tombstone, with
      * GONE while the workflow destroys the session.
+     *
+     * @param start the session, for a workflow that was started ahead of it; null where the
+     *     workflow starts with it
      */
     @UpdateMethod
-    CommandAnswer create(SubmitCommand request);
+    CommandAnswer create(SubmitCommand request, @Nullable SessionStart start);
 
     /**
      * Answers once the command is accepted, joined, already so, waiting for another operation, or
@@ -41,9 +49,11 @@ public interface SessionWorkflow {
     /**
      * Update-With-Start, because the workflow may have no run yet. The tombstone must have been
      * written before. Answers once DESTROY is accepted.
+     *
+     * @param start as {@link #create} has it
      */
     @UpdateMethod
-    CommandAnswer destroy(SubmitCommand request);
+    CommandAnswer destroy(SubmitCommand request, @Nullable SessionStart start);
 
     /**
      * The node reported the end of a VM. Reports of another start than the current one do nothing.
