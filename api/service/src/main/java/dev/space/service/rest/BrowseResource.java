@@ -22,7 +22,6 @@ import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
-import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -182,11 +181,9 @@ public class BrowseResource {
             @PathParam("id") String id,
             @QueryParam("from") @Nullable String from,
             @QueryParam("to") @Nullable String to,
-            @QueryParam("hash") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
-                    @Nullable String hash,
+            @QueryParam("hash") boolean hash,
             @QueryParam("limit") @Nullable String limit,
             @Context UriInfo uri) {
-        boolean hashed = Requests.flag("hash", hash);
         SessionId session = Requests.session(id);
         String project = caller.project();
         int max =
@@ -202,7 +199,7 @@ public class BrowseResource {
                 from == null
                         ? disks.template(project, session, end.node())
                         : disks.snapshot(project, session, Requests.snapshot(from));
-        List<FileChange> found = disks.changes(begin, end, after, max, hashed);
+        List<FileChange> found = disks.changes(begin, end, after, max, hash);
         List<Change> page = found.stream().limit(max).map(Change::of).toList();
         return new Changes(page, found.size() > max ? page.getLast().file().path() : null);
     }

@@ -91,12 +91,8 @@ public class DiskCalls {
 
     /** The session's disk as it is when it is asked for. */
     Disk now(String project, SessionId session) {
-        SessionEntity row = session(project, session);
-        if (row.tombstoneAt != null) {
-            throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
-        }
         return new Disk(
-                onNode(row.nodeId, "the session"),
+                onNode(session(project, session).nodeId, "the session"),
                 DiskRef.newBuilder().setSessionId(session.value()).build());
     }
 

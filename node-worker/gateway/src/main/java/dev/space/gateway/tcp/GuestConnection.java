@@ -260,7 +260,12 @@ public final class GuestConnection {
 
     /** Looks whether it took too long. */
     public void tick(long nowNanos) {
-        if (nowNanos - deadlineNanos > 0 && deadlineNanos != Long.MAX_VALUE) {
+        if (deadlineNanos == Long.MAX_VALUE || nowNanos - deadlineNanos <= 0) {
+            return;
+        }
+        if (hurried) {
+            finish(EgressReason.ALLOWED, true);
+        } else {
             end(EgressReason.TIMED_OUT);
         }
     }
