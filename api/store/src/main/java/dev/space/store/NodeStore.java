@@ -233,7 +233,7 @@ public class NodeStore {
                         node));
     }
 
-    /** The newest digest that a name stands for on a node that is alive, or anywhere. */
+    /** The newest digest that a name stands for on a node: alive, else away, else on none. */
     public Optional<String> templateDigest(String name) {
         return db.inOneStatement(tx ->
                 tx.first(
@@ -242,7 +242,7 @@ public class NodeStore {
                         LEFT JOIN node_templates m ON m.digest = t.digest
                         LEFT JOIN nodes n ON n.id = m.node_id AND n.lease_until > now()
                         WHERE t.name = ?
-                        ORDER BY (n.id IS NULL), t.reported_at DESC LIMIT 1
+                        ORDER BY (n.id IS NULL), (m.node_id IS NULL), t.reported_at DESC LIMIT 1
                         """,
                         row -> row.getString(1),
                         name));

@@ -41,4 +41,18 @@ class NodeStoreTest {
         assertThat(DATABASE.value("SELECT digest FROM node_templates WHERE node_id = 'node-t'"))
                 .isEqualTo("e".repeat(64));
     }
+
+    /** A session for which every node is away is to be told so, and not that none has it. */
+    @Test
+    void aNameStandsForWhatANodeHasThoughItIsAway() {
+        DATABASE.node("node-u");
+        DATABASE.node("node-v");
+        NodeStore.Template old = new NodeStore.Template("a".repeat(64), "twice", List.of());
+        NodeStore.Template newer = new NodeStore.Template("b".repeat(64), "twice", List.of());
+        nodes.renew("node-u", 1, 1, 1, List.of(old), Duration.ofSeconds(5));
+        nodes.renew("node-v", 1, 1, 1, List.of(newer), Duration.ofSeconds(5));
+        nodes.renew("node-v", 1, 1, 1, List.of(), Duration.ofSeconds(5));
+        nodes.renew("node-u", 1, 1, 1, List.of(old), Duration.ofSeconds(-5));
+        assertThat(nodes.templateDigest("twice")).contains("a".repeat(64));
+    }
 }

@@ -41,14 +41,17 @@ public final class ExecCommand extends SessionCommand {
     @Option(names = "--cwd", paramLabel = "DIR", description = "Working directory.")
     @Nullable String cwd;
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", description = "Ends the command then.")
-    @Nullable Long timeoutSeconds;
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            converter = TimeoutMillis.class,
+            description = "Ends the command then.")
+    @Nullable Long timeoutMillis;
 
     @Override
     int run(SpaceClient client) throws Exception {
-        Long millis = millis(timeoutSeconds);
         Map<String, String> variables = env.isEmpty() ? null : env;
-        RunProcess command = new RunProcess(argv, variables, cwd, null, millis, null, null);
+        RunProcess command = new RunProcess(argv, variables, cwd, null, timeoutMillis, null, null);
         if (!json) {
             StreamedProcess process = new StreamedProcess(client, id);
             AtomicBoolean over = new AtomicBoolean();

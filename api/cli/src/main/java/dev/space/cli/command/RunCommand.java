@@ -54,8 +54,12 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--keep", description = "Keep the session; its id is printed on stderr.")
     boolean keep;
 
-    @Option(names = "--timeout", paramLabel = "SECONDS", description = "Ends the command then.")
-    @Nullable Long timeoutSeconds;
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            converter = TimeoutMillis.class,
+            description = "Ends the command then.")
+    @Nullable Long timeoutMillis;
 
     @Override
     public Integer call() {
@@ -73,7 +77,6 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private int runIn(SpaceClient client) {
-        Long millis = SessionCommand.millis(timeoutSeconds);
         CreateSession request =
                 new CreateSession(
                         template,
@@ -84,7 +87,7 @@ public final class RunCommand implements Callable<Integer> {
                         null);
         try (OwnSession session = new OwnSession(client, keep)) {
             String id = session.create(request);
-            RunProcess command = new RunProcess(argv, null, null, null, millis, null, null);
+            RunProcess command = new RunProcess(argv, null, null, null, timeoutMillis, null, null);
             return session.whileOwned(() -> new StreamedProcess(client, id).run(command));
         }
     }

@@ -2,20 +2,15 @@ package dev.space.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.cli.platform.Json;
-import dev.space.cli.platform.PlatformException;
 import dev.space.client.Fork;
 import dev.space.client.Session;
 import dev.space.client.SpaceClient;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What the commands on sessions share: one client, and the choice between words and JSON. */
 abstract class SessionCommand implements Callable<Integer> {
-
-    /** A year. */
-    private static final long TIMEOUT_SECONDS_MAX = 31_536_000;
 
     @Mixin PlatformOptions options;
 
@@ -55,18 +50,6 @@ abstract class SessionCommand implements Callable<Integer> {
         Fork.Failure error = child.error();
         String why = error == null ? "" : " " + error.code() + ": " + error.detail();
         System.out.printf("%s %s%s%n", child.id(), child.state(), why);
-    }
-
-    /** A time-out as the API takes it. */
-    static @Nullable Long millis(@Nullable Long seconds) {
-        if (seconds == null) {
-            return null;
-        }
-        if (seconds < 1 || seconds > TIMEOUT_SECONDS_MAX) {
-            throw new PlatformException(
-                    "--timeout is from 1 to " + TIMEOUT_SECONDS_MAX + " seconds");
-        }
-        return seconds * 1000;
     }
 
     static void printJson(JsonNode node) {

@@ -87,9 +87,18 @@ public class Edge {
         } catch (SpaceException failure) {
             throw switch (failure.code()) {
                 case GUEST_UNREACHABLE, PROCESS_LOST -> explained(session, failure);
+                // Looked up again and still not there: it ended, and the row does not know yet.
+                case STALE_FENCE -> explained(session, ended(session, failure));
                 default -> failure;
             };
         }
+    }
+
+    private static SpaceException ended(SessionId session, SpaceException failure) {
+        return new SpaceException(
+                ErrorCode.UNAVAILABLE,
+                "the sandbox of " + session + " ended just now; try again, or look the session up",
+                failure);
     }
 
     /** The sandbox went away under a call: the row knows what became of the session. */

@@ -22,6 +22,7 @@ import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -181,9 +182,11 @@ public class BrowseResource {
             @PathParam("id") String id,
             @QueryParam("from") @Nullable String from,
             @QueryParam("to") @Nullable String to,
-            @QueryParam("hash") boolean hash,
+            @QueryParam("hash") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
+                    @Nullable String hash,
             @QueryParam("limit") @Nullable String limit,
             @Context UriInfo uri) {
+        boolean hashed = Requests.flag("hash", hash);
         SessionId session = Requests.session(id);
         String project = caller.project();
         int max =
@@ -199,7 +202,7 @@ public class BrowseResource {
                 from == null
                         ? disks.template(project, session, end.node())
                         : disks.snapshot(project, session, Requests.snapshot(from));
-        List<FileChange> found = disks.changes(begin, end, after, max, hash);
+        List<FileChange> found = disks.changes(begin, end, after, max, hashed);
         List<Change> page = found.stream().limit(max).map(Change::of).toList();
         return new Changes(page, found.size() > max ? page.getLast().file().path() : null);
     }

@@ -91,8 +91,12 @@ public class DiskCalls {
 
     /** The session's disk as it is when it is asked for. */
     Disk now(String project, SessionId session) {
+        SessionEntity row = session(project, session);
+        if (row.tombstoneAt != null) {
+            throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
+        }
         return new Disk(
-                onNode(session(project, session).nodeId, "the session"),
+                onNode(row.nodeId, "the session"),
                 DiskRef.newBuilder().setSessionId(session.value()).build());
     }
 

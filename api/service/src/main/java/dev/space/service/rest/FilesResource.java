@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.ParameterIn;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -140,8 +141,10 @@ public class FilesResource {
             @Context UriInfo uri,
             @HeaderParam(HttpHeaders.CONTENT_LENGTH) @Nullable String length,
             @QueryParam("mode") @Nullable String mode,
-            @QueryParam("parents") boolean parents,
+            @QueryParam("parents") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
+                    @Nullable String parents,
             InputStream body) {
+        boolean makeParents = Requests.flag("parents", parents);
         ByteString path = GuestPaths.of(uri);
         if (length != null) {
             Requests.number("Content-Length", length, 0, Limits.FILE_BYTES_MAX);
@@ -166,7 +169,7 @@ public class FilesResource {
                                     WriteFileRequest.Header.newBuilder()
                                             .setFile(file(leg, path))
                                             .setMode(bits)
-                                            .setMakeParents(parents)
+                                            .setMakeParents(makeParents)
                                             .build(),
                                     body);
                         });
@@ -195,7 +198,9 @@ public class FilesResource {
     public void remove(
             @PathParam("id") String id,
             @Context UriInfo uri,
-            @QueryParam("recursive") boolean recursive) {
+            @QueryParam("recursive") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
+                    @Nullable String recursive) {
+        boolean whole = Requests.flag("recursive", recursive);
         ByteString path = GuestPaths.of(uri);
         call(
                 id,
@@ -204,7 +209,7 @@ public class FilesResource {
                                 .removeFile(
                                         RemoveFileRequest.newBuilder()
                                                 .setFile(file(leg, path))
-                                                .setRecursive(recursive)
+                                                .setRecursive(whole)
                                                 .build()));
     }
 

@@ -38,8 +38,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -270,7 +272,8 @@ public class ProcessesResource {
             @QueryParam("stream") @Nullable String stream,
             @QueryParam("offset") @Nullable String offset,
             @QueryParam("life") @Nullable String life,
-            @QueryParam("follow") boolean follow) {
+            @QueryParam("follow") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
+                    @Nullable String follow) {
         String name = stream == null ? "stdout" : stream;
         if (!name.equals("stdout") && !name.equals("stderr")) {
             throw CreateSession.invalid("stream is stdout or stderr");
@@ -284,7 +287,7 @@ public class ProcessesResource {
                 name,
                 from,
                 life == null ? "" : ProcessRequests.life(life),
-                follow);
+                Requests.flag("follow", follow));
     }
 
     @POST
@@ -296,9 +299,11 @@ public class ProcessesResource {
             @PathParam("id") String id,
             @PathParam("process") String process,
             @QueryParam("offset") @Nullable String offset,
-            @QueryParam("eof") boolean eof,
+            @QueryParam("eof") @Parameter(schema = @Schema(type = SchemaType.BOOLEAN))
+                    @Nullable String eof,
             InputStream body)
             throws IOException {
+        boolean ends = Requests.flag("eof", eof);
         long at = offset == null ? 0 : Requests.number("offset", offset, 0, Long.MAX_VALUE);
         SessionId session = Requests.session(id);
         String processId = ProcessRequests.processId(process);
@@ -309,7 +314,7 @@ public class ProcessesResource {
                             ? new byte[0]
                             : body.readNBytes(STDIN_PIECE_BYTES);
             boolean last = next.length == 0;
-            long taken = write(session, processId, at, piece, last && eof);
+            long taken = write(session, processId, at, piece, last && ends);
             if (taken < at + piece.length) {
                 return new StdinOffset(taken);
             }

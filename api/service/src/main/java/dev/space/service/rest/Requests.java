@@ -74,6 +74,16 @@ final class Requests {
         throw CreateSession.invalid(name + " is a whole number from " + min + " to " + max);
     }
 
+    /** Neither "yes" nor "1": a flag that is taken for another one does something else. */
+    static boolean flag(String name, @Nullable String value) {
+        return switch (value) {
+            case null -> false;
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw CreateSession.invalid(name + " is true or false");
+        };
+    }
+
     static @Nullable IdempotencyKey key(@Nullable String header, String project, Blob hash) {
         if (header == null) {
             return null;

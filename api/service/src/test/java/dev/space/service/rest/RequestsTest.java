@@ -23,6 +23,16 @@ class RequestsTest {
     private final JsonBodies bodies = new JsonBodies(new ObjectMapper());
 
     @Test
+    void aFlagIsTrueOrFalseAndNothingElse() {
+        assertThat(Requests.flag("recursive", null)).isFalse();
+        assertThat(Requests.flag("recursive", "false")).isFalse();
+        assertThat(Requests.flag("recursive", "true")).isTrue();
+        for (String other : List.of("", "yes", "1", "TRUE")) {
+            refused(ErrorCode.INVALID_ARGUMENT, () -> Requests.flag("recursive", other));
+        }
+    }
+
+    @Test
     void bodyIsBoundedBeforeItIsParsed() {
         ByteArrayInputStream tooLong =
                 new ByteArrayInputStream(new byte[Limits.JSON_BODY_BYTES_MAX + 10_000]);
