@@ -85,7 +85,7 @@ public record GatewayConfig(
                 resolvers.isEmpty() ? systemResolvers(SYSTEM_RESOLVERS) : resolvers,
                 list(p, "denied", Cidr::parse),
                 Set.copyOf(list(p, "platform-ports", GatewayConfig::port)),
-                number(p, "connections", "8192", 1, 1_000_000),
+                number(p, "connections", "4096", 1, 1_000_000),
                 number(p, "threads", "2", 1, 64));
     }
 
