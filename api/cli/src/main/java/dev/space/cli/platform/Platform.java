@@ -14,7 +14,14 @@ import org.jspecify.annotations.Nullable;
  * environment where the built release and the server binaries are.
  */
 public record Platform(
-        Path data, Path cache, Path release, Path jdk, Path temporal, Path postgres, Path config) {
+        Path data,
+        Path cache,
+        Path release,
+        Path templateNames,
+        Path jdk,
+        Path temporal,
+        Path postgres,
+        Path config) {
 
     private static final int SOCKET_NAME_CHARS = 8;
 
@@ -33,6 +40,8 @@ public record Platform(
                 chosenData.toAbsolutePath().normalize(),
                 cache.toAbsolutePath().normalize(),
                 Path.of(env.getOrDefault("SPACE_RELEASE", ".")).toAbsolutePath(),
+                Path.of(env.getOrDefault("SPACE_TEMPLATE_NAMES", cache + "/templates/by-name"))
+                        .toAbsolutePath(),
                 Path.of(env.getOrDefault("SPACE_JDK", System.getProperty("java.home"))),
                 Path.of(env.getOrDefault("SPACE_TEMPORAL", cache + "/servers/temporal")),
                 Path.of(env.getOrDefault("SPACE_POSTGRES", cache + "/servers/postgres")),

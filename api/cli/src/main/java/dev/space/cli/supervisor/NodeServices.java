@@ -159,6 +159,7 @@ final class NodeServices {
                 .set("space.node.data-dir", place.data())
                 .set("space.node.state-dir", place.state())
                 .set("space.node.cache-dir", platform.cache())
+                .set("space.node.template-names-dir", platform.templateNames())
                 .set("space.node.reader", platform.release().resolve("bin/space-reader"))
                 .set("space.node.manager-socket", place.managerSocket())
                 .set("space.node.token-file", layout.secrets().nodeToken(place.role(), user))

@@ -86,7 +86,7 @@ final class StartSnapshots {
 
     private static List<String> built(Platform platform) {
         Path templates = platform.cache().resolve("templates");
-        Path names = templates.resolve("by-name");
+        Path names = platform.templateNames();
         if (!Files.isDirectory(names)) {
             return List.of();
         }

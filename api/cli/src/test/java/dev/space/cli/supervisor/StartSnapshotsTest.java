@@ -19,16 +19,24 @@ final class StartSnapshotsTest {
 
     private void built(String name) throws Exception {
         Path templates = dir.resolve("templates");
-        Files.createDirectories(templates.resolve("by-name"));
+        Files.createDirectories(dir.resolve("names"));
         Files.createDirectories(templates.resolve("digest-" + name));
         Files.writeString(templates.resolve("digest-" + name).resolve("template.json"), "{}");
-        Files.writeString(templates.resolve("by-name").resolve(name), "digest-" + name + "\n");
+        Files.writeString(dir.resolve("names").resolve(name), "digest-" + name + "\n");
     }
 
     private String of(String yaml) throws Exception {
         Path file = dir.resolve("space.yaml");
         Files.writeString(file, yaml);
-        Platform platform = Platform.of(Map.of("SPACE_CACHE", dir.toString()), dir, file);
+        Platform platform =
+                Platform.of(
+                        Map.of(
+                                "SPACE_CACHE",
+                                dir.toString(),
+                                "SPACE_TEMPLATE_NAMES",
+                                dir.resolve("names").toString()),
+                        dir,
+                        file);
         return StartSnapshots.of(platform, SpaceConfig.load(file));
     }
 

@@ -127,6 +127,8 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
         TemplateSource templates =
                 new CacheTemplates(
                         node.cacheDir(),
+                        node.templateNamesDir()
+                                .orElseGet(() -> node.cacheDir().resolve("templates/by-name")),
                         volume,
                         new StartSnapshotMaker(engine, volume, liveFiles, memory));
         return new Wiring(volume, engine, templates, liveFiles);

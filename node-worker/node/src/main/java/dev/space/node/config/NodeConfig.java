@@ -92,6 +92,12 @@ public interface NodeConfig {
         /** Templates and engine bundles, shared by all platforms of the machine. */
         Path cacheDir();
 
+        /**
+         * A file for each template that has a name, with its digest; what was built last on the
+         * machine by default.
+         */
+        Optional<Path> templateNamesDir();
+
         /** Engine of new sandboxes: qemu or fake. */
         @WithDefault("qemu")
         String engine();

@@ -28,13 +28,19 @@ public final class CacheTemplates implements TemplateSource {
     private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
     private final Path cache;
+    private final Path names;
     private final Volume volume;
     private final Maker maker;
     private final ConcurrentHashMap<String, CompletableFuture<StartFiles>> making =
             new ConcurrentHashMap<>();
 
-    public CacheTemplates(Path cache, Volume volume, Maker maker) {
+    /**
+     * @param names directory with a file for each name: the digest that it stands for. Platforms of
+     *     several releases share one cache, and a name means another template in each.
+     */
+    public CacheTemplates(Path cache, Path names, Volume volume, Maker maker) {
         this.cache = cache;
+        this.names = names;
         this.volume = volume;
         this.maker = maker;
     }
@@ -200,7 +206,11 @@ public final class CacheTemplates implements TemplateSource {
     @Override
     public List<State> states() {
         List<State> all = new ArrayList<>();
-        for (Path name : Volume.children(cache.resolve("templates").resolve("by-name"))) {
+        for (Path name : Volume.children(names)) {
+            if (name.getFileName().toString().startsWith(".")) {
+                // It is being written.
+                continue;
+            }
             try {
                 TemplateInfo template = info(Files.readString(name).strip());
                 all.add(

@@ -42,8 +42,14 @@ final class QemuNodeIT extends NodeContract {
         int uid = (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
         need(uid == 0, "it needs root");
         Path cache = Path.of(System.getenv().getOrDefault("SPACE_TEST_CACHE", "/var/cache/space"));
-        Path name = cache.resolve("templates/by-name/minimal");
-        need(Files.exists(name), "there is no minimal template in " + cache);
+        // Of these sources where the launcher says so, else whatever was built last.
+        Path names =
+                Path.of(
+                        System.getenv()
+                                .getOrDefault(
+                                        "SPACE_TEMPLATE_NAMES", cache + "/templates/by-name"));
+        Path name = names.resolve("minimal");
+        need(Files.exists(name), "there is no minimal template in " + names);
         template = Files.readString(name).strip();
         Path modules = Path.of("..").toRealPath();
         Path jar = modules.resolve("manager/target/space-manager-0.1.0-SNAPSHOT.jar");
@@ -70,7 +76,7 @@ final class QemuNodeIT extends NodeContract {
             port = free.getLocalPort();
         }
         startManager(jar, jail, cache);
-        startNode(cache);
+        startNode(cache, names);
     }
 
     private static void need(boolean holds, String reason) {
@@ -127,7 +133,7 @@ final class QemuNodeIT extends NodeContract {
         }
     }
 
-    private static void startNode(Path cache) throws Exception {
+    private static void startNode(Path cache, Path names) throws Exception {
         Files.writeString(base.resolve("token"), "secret\n");
         for (String own : List.of("token", "node", "state")) {
             Files.setAttribute(base.resolve(own), "unix:uid", WORKER);
@@ -143,6 +149,7 @@ final class QemuNodeIT extends NodeContract {
                 space.node.data-dir=%1$s/node
                 space.node.state-dir=%1$s/state
                 space.node.cache-dir=%3$s
+                space.node.template-names-dir=%5$s
                 space.node.engine=qemu
                 space.node.prepare=minimal:xs
                 space.node.slots=4
@@ -153,7 +160,7 @@ final class QemuNodeIT extends NodeContract {
                 space.node.pool.hot=1
                 space.node.pool.prepared=1
                 """
-                        .formatted(base, port, cache, socket()));
+                        .formatted(base, port, cache, socket(), names));
         openNode();
         long end = System.nanoTime() + Duration.ofMinutes(3).toNanos();
         Path ready = base.resolve("node/volumes/main/templates/" + template + "/xs/meta.json");

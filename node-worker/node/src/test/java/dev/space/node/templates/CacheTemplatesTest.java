@@ -54,6 +54,7 @@ final class CacheTemplatesTest {
         templates =
                 new CacheTemplates(
                         directory.resolve("cache"),
+                        directory.resolve("names"),
                         volume,
                         (template, size, root, target) -> make(volume, size, target));
     }
@@ -103,6 +104,21 @@ final class CacheTemplatesTest {
         }
         assertThat(makings).hasValue(1);
         assertThat(templates.isReady(DIGEST, Size.XS)).isTrue();
+    }
+
+    /** Another release that uses the cache builds a template of the same name. */
+    @Test
+    void aNameStandsForWhatThisReleaseBuilt() throws IOException {
+        Path published = directory.resolve("cache/templates");
+        for (String place : List.of("names", "cache/templates/by-name")) {
+            Files.createDirectories(directory.resolve(place));
+        }
+        Files.writeString(published.resolve("by-name/t"), "cd".repeat(32) + "\n");
+        Files.writeString(directory.resolve("names/t"), DIGEST + "\n");
+        Files.writeString(directory.resolve("names/.t.12"), "");
+        Files.writeString(directory.resolve("names/gone"), "ef".repeat(32) + "\n");
+        assertThat(templates.states())
+                .containsExactly(new TemplateSource.State(DIGEST, "t", List.of()));
     }
 
     @Test
