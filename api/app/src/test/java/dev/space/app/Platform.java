@@ -225,6 +225,12 @@ final class Platform implements AutoCloseable {
                 request(ports.getFirst(), path).PUT(HttpRequest.BodyPublishers.ofByteArray(body)));
     }
 
+    HttpResponse<String> patch(String path, String body) {
+        return send(
+                request(ports.getFirst(), path)
+                        .method("PATCH", HttpRequest.BodyPublishers.ofString(body)));
+    }
+
     HttpResponse<String> delete(String path, String... headers) {
         return send(with(request(ports.getFirst(), path), headers).DELETE());
     }

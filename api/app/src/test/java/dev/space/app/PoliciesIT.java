@@ -3,6 +3,7 @@ package dev.space.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Deadlines, and a node whose lease is over. */
@@ -31,6 +32,55 @@ class PoliciesIT extends SharedPlatform {
         JsonNode gone = awaitState(path(session), "DESTROYED");
         assertThat(gone.get("reason").get("code").asText()).isEqualTo("DEADLINE");
         assertThat(running(id(session))).isZero();
+    }
+
+    @Test
+    void policiesAreChangedWhileItLives() throws Exception {
+        JsonNode session =
+                create(
+                        "{\"template\":\"default\",\"durability\":{\"everySeconds\":3600},"
+                                + "\"idle\":{\"afterSeconds\":600,\"action\":\"suspend\"}}");
+        String own = path(session);
+        for (String wrong :
+                List.of(
+                        "{}",
+                        "{\"idle\":{}}",
+                        "{\"idle\":7}",
+                        "{\"idle\":{\"afterSeconds\":9}}",
+                        "{\"idle\":{\"after\":60}}",
+                        "{\"durability\":{\"everySeconds\":1.5}}",
+                        "{\"deadline\":{\"afterSeconds\":0}}",
+                        "{\"size\":\"large\"}")) {
+            ok(p().patch(own, wrong), 400);
+        }
+        assertThat(ok(p().get(own), 200).get("idle")).isEqualTo(session.get("idle"));
+        JsonNode changed =
+                ok(
+                        p().patch(
+                                        own,
+                                        "{\"idle\":{\"afterSeconds\":60},\"autoResume\":true,"
+                                                + "\"durability\":null}"),
+                        200);
+        assertThat(changed.get("idle").get("afterSeconds").asLong()).isEqualTo(60);
+        assertThat(changed.get("idle").get("action").asText()).isEqualTo("pause");
+        assertThat(changed.has("durabilityPolicy")).isFalse();
+        assertThat(changed.get("autoResume").asBoolean()).isTrue();
+        assertThat(ok(p().patch(own, "{\"idle\":null}"), 200).has("idle")).isFalse();
+        ok(p().patch(own, "{\"deadline\":{\"afterSeconds\":1,\"action\":\"destroy\"}}"), 200);
+        awaitState(own, "DESTROYED");
+        ok(p().patch(own, "{\"idle\":null}"), 410);
+    }
+
+    @Test
+    void aDeadlineThatIsTakenBackDoesNothing() throws Exception {
+        JsonNode session = create(deadline("destroy"));
+        assertThat(ok(p().patch(path(session), "{\"deadline\":null}"), 200).has("deadlineAt"))
+                .isFalse();
+        JsonNode later = create(deadline("pause"));
+        awaitState(path(later), "PAUSED");
+        assertThat(ok(p().get(path(session)), 200).get("state").asText()).isEqualTo("RUNNING");
+        ok(p().delete(path(session)), 200);
+        ok(p().delete(path(later)), 200);
     }
 
     @Test

@@ -13,6 +13,7 @@ import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
 import dev.space.cli.command.NodeCommand;
+import dev.space.cli.command.PolicyCommand;
 import dev.space.cli.command.RestoreCommand;
 import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
@@ -51,6 +52,7 @@ import picocli.CommandLine.Command;
             RestoreCommand.class,
             LifecycleCommand.Recover.class,
             SnapshotsCommand.class,
+            PolicyCommand.class,
             SnapshotCommand.class,
             SnapshotFilesCommand.class,
             ChangesCommand.class,

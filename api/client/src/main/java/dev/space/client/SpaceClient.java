@@ -193,6 +193,23 @@ public final class SpaceClient implements AutoCloseable {
         return read(post(path + WAIT, Map.of()), Fork.class);
     }
 
+    /**
+     * Changes a session's policies: {@code idle}, {@code durability}, {@code deadline}, {@code
+     * autoResume}. What is not named stays; null ends a policy.
+     */
+    public Session changePolicies(String id, Map<String, @Nullable Object> policies) {
+        HttpRequest.Builder builder =
+                request("/v1/sessions/" + encode(id))
+                        .header("Content-Type", "application/json")
+                        .method("PATCH", BodyPublishers.ofString(write(policies)));
+        return read(send(builder, null), Session.class);
+    }
+
+    public void deleteSnapshot(String id, String snapshot) {
+        String path = "/v1/sessions/" + encode(id) + "/snapshots/" + encode(snapshot);
+        send(request(path).DELETE(), null);
+    }
+
     public void destroy(String id) {
         send(request("/v1/sessions/" + encode(id) + WAIT).DELETE(), idempotencyKey());
     }

@@ -105,8 +105,8 @@ final class Policies {
             case NODE_AWAY -> away(true, true);
             case NODE_BACK -> away(true, false);
             case NODE_LOST, STORED_NODE_LOST -> lose();
-            case PAUSE -> idle(OperationKind.PAUSE);
-            case SUSPEND -> idle(OperationKind.SUSPEND);
+            case PAUSE -> idle((Incoming.Idle) event, OperationKind.PAUSE);
+            case SUSPEND -> idle((Incoming.Idle) event, OperationKind.SUSPEND);
             case POLICY, DESTROY_BY_POLICY -> deadline();
             case DISCARD -> automatic(OperationKind.DESTROY, platform("discarded"), null);
             case IGNORE -> ignored(event.kind());
@@ -179,8 +179,9 @@ final class Policies {
     }
 
     /** First paused; and suspended when it is idle even then, if the policy goes that far. */
-    private void idle(OperationKind next) {
-        PolicyAction action = session.idle();
+    private void idle(Incoming.Idle event, OperationKind next) {
+        PolicyAction told = event.report().action();
+        PolicyAction action = told == null ? session.idle() : told;
         if (action == null || (next == OperationKind.SUSPEND && action == PolicyAction.PAUSE)) {
             return;
         }

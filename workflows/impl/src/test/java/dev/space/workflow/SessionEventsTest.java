@@ -148,13 +148,26 @@ final class SessionEventsTest {
     @Test
     void idlenessPausesOnlyTheSandboxThatWasIdle() {
         session.idle(PolicyAction.PAUSE).create();
-        session.typed().idle(new IdleReport(7, 0));
+        session.typed().idle(new IdleReport(7, 0, null));
         assertThat(session.run(Command.CHECKPOINT)).isEqualTo(OperationState.DONE);
         assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
 
-        session.typed().idle(new IdleReport(1, 0));
+        session.typed().idle(new IdleReport(1, 0, null));
         session.awaitState(SessionState.PAUSED);
         assertThat(session.row().reason.code()).isEqualTo(ReasonCode.IDLE);
+    }
+
+    @Test
+    void anIdlePolicyThatWasChangedIsTheOneThatCounts() {
+        session.idle(PolicyAction.DESTROY).create();
+        session.typed().idle(new IdleReport(1, 0, PolicyAction.SUSPEND));
+        session.awaitState(SessionState.PAUSED);
+        session.typed().idle(new IdleReport(1, 0, PolicyAction.PAUSE));
+        assertThat(session.run(Command.RESUME)).isEqualTo(OperationState.DONE);
+        session.typed().idle(new IdleReport(2, 0, PolicyAction.PAUSE));
+        session.awaitState(SessionState.PAUSED);
+        session.typed().idle(new IdleReport(2, 0, PolicyAction.SUSPEND));
+        session.awaitState(SessionState.SUSPENDED);
     }
 
     @Test

@@ -258,7 +258,7 @@ final class SessionLife implements AutoCloseable {
     }
 
     private void idle() {
-        IdleReport report = new IdleReport(session.row().epoch, 0);
+        IdleReport report = new IdleReport(session.row().epoch, 0, null);
         client.tell(() -> session.typed().idle(report));
     }
 

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -56,15 +55,8 @@ public final class CreateCommand extends SessionCommand {
         if (idle == null) {
             return null;
         }
-        if (!idle.matches("[0-9]{1,9}(:[a-z]+)?")) {
-            throw new ParameterException(
-                    spec.commandLine(), "--idle takes SECONDS or SECONDS:ACTION, not " + idle);
-        }
-        int colon = idle.indexOf(':');
-        return colon < 0
-                ? new CreateSession.Idle(Long.parseLong(idle), "pause")
-                : new CreateSession.Idle(
-                        Long.parseLong(idle.substring(0, colon)), idle.substring(colon + 1));
+        AfterTime after = AfterTime.of(spec.commandLine(), "--idle", idle);
+        return new CreateSession.Idle(after.seconds(), after.action());
     }
 
     @Override

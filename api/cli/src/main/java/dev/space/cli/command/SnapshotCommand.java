@@ -2,6 +2,8 @@ package dev.space.cli.command;
 
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
+import dev.space.client.ApiException;
+import dev.space.client.SpaceClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,21 +14,59 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What is done with one durable snapshot beside the sessions' own interface. */
+/** What is done with one snapshot. */
 @Command(
         name = "snapshot",
         mixinStandardHelpOptions = true,
-        description = "Looks after one snapshot in the object store.",
-        subcommands = SnapshotCommand.Verify.class)
+        description = "Deletes a snapshot, or checks one in the object store.",
+        subcommands = {SnapshotCommand.Delete.class, SnapshotCommand.Verify.class})
 public final class SnapshotCommand implements Callable<Integer> {
 
     @Spec CommandSpec spec;
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "say what: snapshot verify");
+        throw new ParameterException(
+                spec.commandLine(), "say what: snapshot delete, snapshot verify");
+    }
+
+    /** From the list, its node and the object store. */
+    @Command(
+            name = "delete",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Deletes snapshots of a session; what other snapshots share stays.",
+                "Refused for what the session would resume or recover from."
+            })
+    public static final class Delete extends SessionCommand {
+
+        @Parameters(index = "0", paramLabel = "ID", description = "The session.")
+        String id = "";
+
+        @Parameters(
+                index = "1..*",
+                arity = "1..*",
+                paramLabel = "SNAPSHOT",
+                description = "From `space snapshots ID`.")
+        List<String> snapshots = new ArrayList<>();
+
+        @Override
+        int run(SpaceClient client) {
+            int code = 0;
+            for (String snapshot : snapshots) {
+                try {
+                    client.deleteSnapshot(id, snapshot);
+                } catch (ApiException e) {
+                    // Of many, those that can be deleted are.
+                    System.err.println("space: " + e.getMessage() + " [" + e.code() + "]");
+                    code = 1;
+                }
+            }
+            return code;
+        }
     }
 
     /** Needs the object store and its key, no other part of the platform. */

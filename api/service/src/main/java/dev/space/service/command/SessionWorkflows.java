@@ -110,7 +110,7 @@ public class SessionWorkflows {
     }
 
     /** Sends a signal; a workflow that is gone is skipped. */
-    public void signal(SessionId session, String name, Object argument) {
+    public void signal(SessionId session, String name, @Nullable Object argument) {
         try {
             client.newUntypedWorkflowStub(session.value()).signal(name, argument);
         } catch (WorkflowNotFoundException gone) {

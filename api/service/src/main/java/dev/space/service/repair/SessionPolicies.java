@@ -1,6 +1,7 @@
 package dev.space.service.repair;
 
 import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.PolicyAction;
 import dev.space.model.SessionId;
 import dev.space.service.command.Dispatcher;
 import dev.space.service.command.IdSource;
@@ -58,7 +59,10 @@ public class SessionPolicies {
             workflows.signal(
                     idle.session(),
                     "idle",
-                    new IdleReport(idle.epoch(), idle.since().toEpochMilli()));
+                    new IdleReport(
+                            idle.epoch(),
+                            idle.since().toEpochMilli(),
+                            PolicyAction.valueOf(idle.action())));
         }
     }
 }

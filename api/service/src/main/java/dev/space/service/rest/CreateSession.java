@@ -69,31 +69,37 @@ public record CreateSession(
 
     /** What happens when nothing happens in it. */
     @Schema(name = "Idle")
-    public record Idle(@Nullable Long afterSeconds, @Nullable String action) {}
+    public record Idle(@Nullable Long afterSeconds, @Nullable String action) {
+
+        Long checkedSeconds() {
+            return CreateSession.checkedSeconds(
+                    "idle.afterSeconds", afterSeconds, IDLE_SECONDS_MIN);
+        }
+
+        String checkedAction() {
+            String given = action == null ? "pause" : action;
+            if (!ACTIONS.contains(given)) {
+                throw invalid("idle.action is pause, suspend or destroy");
+            }
+            return given.toUpperCase(Locale.ROOT);
+        }
+    }
 
     /** How often it is stored while it runs. */
     @Schema(name = "DurabilityPolicy")
-    public record DurabilityPolicy(@Nullable Long everySeconds) {}
+    public record DurabilityPolicy(@Nullable Long everySeconds) {
+
+        Long checkedSeconds() {
+            return CreateSession.checkedSeconds(
+                    "durability.everySeconds", everySeconds, DURABLE_SECONDS_MIN);
+        }
+    }
 
     SessionPolicy checkedPolicy() {
-        Long every =
-                durability == null
-                        ? null
-                        : checkedSeconds(
-                                "durability.everySeconds",
-                                durability.everySeconds(),
-                                DURABLE_SECONDS_MIN);
-        if (idle == null) {
-            return new SessionPolicy(every, null, null);
-        }
-        String action = idle.action() == null ? "pause" : idle.action();
-        if (!ACTIONS.contains(action)) {
-            throw invalid("idle.action is pause, suspend or destroy");
-        }
         return new SessionPolicy(
-                every,
-                checkedSeconds("idle.afterSeconds", idle.afterSeconds(), IDLE_SECONDS_MIN),
-                action.toUpperCase(Locale.ROOT));
+                durability == null ? null : durability.checkedSeconds(),
+                idle == null ? null : idle.checkedSeconds(),
+                idle == null ? null : idle.checkedAction());
     }
 
     private static Long checkedSeconds(String field, @Nullable Long seconds, long min) {

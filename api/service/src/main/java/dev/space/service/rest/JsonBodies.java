@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.exc.StreamReadException;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.cfg.CoercionAction;
@@ -86,6 +87,17 @@ public class JsonBodies {
     public <T> Body<T> read(InputStream in, Class<T> type, String... scope) {
         byte[] bytes = bounded(in);
         return new Body<>(parse(bytes, type), hash(bytes, scope));
+    }
+
+    /** A field that was read as it came; null where it is not there, or null itself. */
+    <T> @Nullable T part(String field, @Nullable JsonNode value, Class<T> type) {
+        if (value == null || value.isNull()) {
+            return null;
+        }
+        if (!value.isObject()) {
+            throw CreateSession.invalid("field " + field + " has a wrong type");
+        }
+        return parse(value.toString().getBytes(StandardCharsets.UTF_8), type);
     }
 
     private static byte[] bounded(InputStream in) {
