@@ -9,11 +9,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /** Nodes: registration, lease, what they have, and their numbered reports. */
 @Singleton
 public class NodeStore {
+    /** What happened longer ago than this says nothing more: ten years. */
+    private static final long ACTIVITY_MILLIS_MAX = Duration.ofDays(3650).toMillis();
+
     private final Db db;
 
     @Inject
@@ -256,13 +258,18 @@ public class NodeStore {
                         row -> row.getString(1)));
     }
 
-    /** Last activity of a session, for the idle policy; never moves back. */
-    public void activity(String session, long epoch, @Nullable Instant at) {
+    /**
+     * Last activity of a session, for the idle policy; never moves back. How long ago it was is
+     * what counts: with the clock of a node, or of a guest, that is wrong by a year a session would
+     * be idle at once, or not for a year.
+     */
+    public void activity(String session, long epoch, Duration ago) {
         db.inOneStatement(tx ->
                 tx.update(
-                        "UPDATE sessions SET last_active_at = greatest(last_active_at, ?)"
+                        "UPDATE sessions SET last_active_at = greatest(last_active_at, now() -"
+                                + " ?::bigint * interval '1 millisecond')"
                                 + " WHERE id = ? AND epoch = ?",
-                        at,
+                        Math.clamp(ago.toMillis(), 0, ACTIVITY_MILLIS_MAX),
                         session,
                         epoch));
     }

@@ -258,6 +258,44 @@ class StoredTargetTest {
         assertThat(isIdle()).as("its policy goes no further").isFalse();
     }
 
+    /** Nodes, and guests, whose clocks are wrong by a year either way. */
+    @Test
+    void aWrongClockMakesNothingIdleAndKeepsNothingBusy() throws SQLException {
+        NodeStore nodes = new NodeStore(DATABASE.db);
+        DATABASE.execute(
+                "UPDATE sessions SET idle_seconds = 60, idle_action = 'PAUSE', last_active_at ="
+                        + " NULL, updated_at = now() - interval '1 hour' WHERE id = '"
+                        + session
+                        + "'");
+        long epoch =
+                Long.parseLong(DATABASE.value("SELECT epoch FROM sessions WHERE id = ?", session));
+        nodes.activity(session.value(), epoch, Duration.ofDays(3650_000));
+        assertThat(isIdle()).isTrue();
+        nodes.activity(session.value(), epoch, Duration.ofDays(-365));
+        assertThat(isIdle()).as("now, at the latest").isFalse();
+        DATABASE.execute(
+                "UPDATE sessions SET last_active_at = last_active_at - interval '2 minutes' WHERE"
+                        + " id = '"
+                        + session
+                        + "'");
+        assertThat(isIdle()).isTrue();
+    }
+
+    @Test
+    void aSnapshotOfTheFutureDoesNotEndAPolicy() throws SQLException {
+        checkpoint(1, true);
+        policy(60);
+        DATABASE.execute("UPDATE operations SET requested_at = now() - interval '1 hour'");
+        DATABASE.execute(
+                "UPDATE sessions SET durable_taken_at = now() + interval '1 year' WHERE id = '"
+                        + session
+                        + "'");
+        assertThat(policies.toStore(1000)).as("stored just now").doesNotContain(session);
+        DATABASE.execute(
+                "UPDATE durable_snapshots SET completed_at = now() - interval '2 minutes'");
+        assertThat(policies.toStore(1000)).contains(session);
+    }
+
     private boolean isIdle() {
         return policies.idle(Duration.ZERO, 1000).stream()
                 .anyMatch(idle -> idle.session().equals(session));

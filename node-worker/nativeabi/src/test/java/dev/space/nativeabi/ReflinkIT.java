@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.RandomAccessFile;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,6 +98,36 @@ class ReflinkIT {
         assertThatThrownBy(() -> Reflink.cloneInto(source, link))
                 .isInstanceOf(NativeException.class);
         assertThat(Files.readAllBytes(victim)).isEqualTo(new byte[4096]);
+    }
+
+    /** Under a mapping that is written, as a VM's memory is. */
+    @Test
+    void aDefragmentedFileHasFewExtentsAndItsBytes() throws Exception {
+        int length = 8 << 20;
+        Path file = mount.resolve("fragmented");
+        Files.write(file, pattern(length));
+        try (RandomAccessFile f = new RandomAccessFile(file.toFile(), "rw")) {
+            MappedByteBuffer mapped = f.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, length);
+            for (int round = 0; round < 4; round++) {
+                Path clone = mount.resolve("fragment-clone-" + round);
+                Reflink.clone(file, clone);
+                for (int page = round; page < length / 4096; page += 8) {
+                    mapped.put(page * 4096, (byte) (page + round));
+                }
+                mapped.force();
+            }
+            byte[] before = Files.readAllBytes(file);
+            assertThat(ExtentMap.of(file)).hasSizeGreaterThan(500);
+            Defragment.range(file, 0, length / 2, 256 << 10);
+            int half = ExtentMap.of(file).size();
+            assertThat(half).as("a half of it").isBetween(200, 600);
+            Defragment.range(file, length / 2, length / 2, 256 << 10);
+            assertThat(ExtentMap.of(file)).hasSizeLessThan(50);
+            assertThat(Files.readAllBytes(file)).isEqualTo(before);
+            mapped.put(5, (byte) 99);
+            assertThat(Files.readAllBytes(file)[5]).as("the mapping goes on").isEqualTo((byte) 99);
+            assertThat(Files.mismatch(file, mount.resolve("fragment-clone-0"))).isNotEqualTo(-1);
+        }
     }
 
     private static byte[] pattern(int length) {

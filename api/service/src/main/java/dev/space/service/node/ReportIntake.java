@@ -19,6 +19,7 @@ import dev.space.store.SnapshotRows;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -86,7 +87,9 @@ public class ReportIntake {
                         nodes.activity(
                                 report.getSessionId(),
                                 report.getEpoch(),
-                                Instant.ofEpochMilli(report.getActivity().getLastActiveMillis()));
+                                Duration.ofMillis(
+                                        report.getAtMillis()
+                                                - report.getActivity().getLastActiveMillis()));
                 case AUDIT -> {
                     audits.add(audit(report));
                     sequences.add(report.getSequence());

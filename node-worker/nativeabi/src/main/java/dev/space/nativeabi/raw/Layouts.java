@@ -33,6 +33,16 @@ public final class Layouts {
                     JAVA_INT.withName("fm_extent_count"),
                     JAVA_INT.withName("fm_reserved"));
 
+    /** {@code struct btrfs_ioctl_defrag_range_args} of linux/btrfs.h. */
+    public static final StructLayout DEFRAG_RANGE =
+            MemoryLayout.structLayout(
+                    JAVA_LONG.withName("start"),
+                    JAVA_LONG.withName("len"),
+                    JAVA_LONG.withName("flags"),
+                    JAVA_INT.withName("extent_thresh"),
+                    JAVA_INT.withName("compress_type"),
+                    MemoryLayout.sequenceLayout(4, JAVA_INT).withName("unused"));
+
     /** {@code struct pollfd} of poll.h. */
     public static final StructLayout POLLFD =
             MemoryLayout.structLayout(

@@ -35,6 +35,9 @@ public final class Libc {
     /** {@code _IOWR('f', 11, struct fiemap)} of linux/fs.h. */
     public static final long FS_IOC_FIEMAP = 0xC020660BL;
 
+    /** {@code _IOW(0x94, 16, struct btrfs_ioctl_defrag_range_args)} of linux/btrfs.h. */
+    public static final long BTRFS_IOC_DEFRAG_RANGE = 0x40309410L;
+
     public static final int FIEMAP_FLAG_SYNC = 1;
     public static final int FALLOC_FL_KEEP_SIZE = 1;
     public static final int FALLOC_FL_PUNCH_HOLE = 2;

@@ -1,18 +1,24 @@
 package dev.space.node.app;
 
 import dev.space.model.Thinning;
+import dev.space.nativeabi.FileSystemType;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.reports.ReportSink;
 import dev.space.node.reports.SnapshotOutbox;
+import dev.space.node.rolling.Compaction;
 import dev.space.node.rolling.Retention;
 import dev.space.node.rolling.RollingSettings;
 import dev.space.node.rolling.RollingSnapshots;
+import dev.space.node.rolling.SteadyTime;
 import dev.space.node.sandbox.RollingView;
 import dev.space.node.volumes.Volume;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +29,7 @@ final class Rolling implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(1);
     private static final Duration THIN = Duration.ofMinutes(1);
     private static final Duration ROOM = Duration.ofSeconds(10);
+    private static final Duration COMPACT = Duration.ofSeconds(20);
 
     /** Sessions that are worked on at once: the disk is shared with whoever waits for an answer. */
     private static final int WORKERS = 2;
@@ -36,6 +43,8 @@ final class Rolling implements AutoCloseable {
             Executors.newFixedThreadPool(
                     WORKERS, Thread.ofPlatform().daemon().name("rolling-", 0).factory());
     private final Rounds rounds = new Rounds("rolling snapshots", 1, END_MAX);
+    private final Rounds compactions = new Rounds("compaction", 1, END_MAX);
+    private final @Nullable Compaction compaction;
 
     private Rolling(NodeConfig.Rolling config, RollingView view, ReportSink sink, Volume volume) {
         RollingSettings settings = settings(config);
@@ -46,14 +55,33 @@ final class Rolling implements AutoCloseable {
                         settings,
                         reports,
                         volume::freeBytes,
-                        () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+                        Rolling::millis,
                         System::currentTimeMillis,
                         workers);
         retention =
                 new Retention(
-                        view, settings, reports, volume::freeBytes, System::currentTimeMillis);
+                        view,
+                        settings,
+                        reports,
+                        volume::freeBytes,
+                        new SteadyTime(System::currentTimeMillis, Rolling::millis));
+        compaction = isBtrfs(volume) ? new Compaction(view, settings, volume::freeBytes) : null;
         Duration finest = settings.keep().tiers().getFirst().every();
         thin = finest.compareTo(THIN) < 0 ? finest : THIN;
+    }
+
+    /** Elsewhere there are no clones, and nothing to keep cheap. */
+    private static boolean isBtrfs(Volume volume) {
+        try {
+            return FileSystemType.isBtrfs(volume.templates());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A clock that only goes forward. */
+    private static long millis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     static RollingSettings settings(NodeConfig.Rolling config) {
@@ -77,12 +105,16 @@ final class Rolling implements AutoCloseable {
         rounds.every(LOOK, snapshots::look);
         rounds.every(thin, retention::thin);
         rounds.every(ROOM, retention::makeRoom);
+        if (compaction != null) {
+            compactions.every(COMPACT, compaction::look);
+        }
     }
 
     /** Waits rather than interrupts: an interrupt would close a file under its writer. */
     @Override
     public void close() {
         rounds.close();
+        compactions.close();
         workers.shutdown();
         try {
             if (!workers.awaitTermination(END_MAX.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -12,7 +12,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,26 +31,28 @@ public final class Retention {
     private final RollingSettings settings;
     private final SnapshotReports reports;
     private final RollingSnapshots.Space space;
-    private final LongSupplier unixMillis;
+    private final SteadyTime time;
 
     public Retention(
             RollingView view,
             RollingSettings settings,
             SnapshotReports reports,
             RollingSnapshots.Space space,
-            LongSupplier unixMillis) {
+            SteadyTime time) {
         this.view = view;
         this.settings = settings;
         this.reports = reports;
         this.space = space;
-        this.unixMillis = unixMillis;
+        this.time = time;
     }
 
     /** Thins every session's snapshots, paused ones included. */
     public void thin() {
+        boolean ages = time.isSteady();
         for (SessionId session : view.sessions()) {
             List<Thinning.Entry> entries = entries(session);
-            Set<String> old = settings.keep().removable(entries, unixMillis.getAsLong());
+            Set<String> old =
+                    ages ? settings.keep().removable(entries, time.unixMillis()) : Set.of();
             remove(session, old, Why.THINNED);
             List<Thinning.Entry> left =
                     entries.stream().filter(entry -> !old.contains(entry.id())).toList();

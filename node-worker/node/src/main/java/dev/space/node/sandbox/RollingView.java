@@ -4,6 +4,7 @@ import dev.space.contract.node.SnapshotTaken;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
+import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.volumes.ChangeMark;
 import dev.space.node.volumes.SnapshotManifest;
 import java.util.ArrayList;
@@ -48,6 +49,14 @@ public final class RollingView {
             }
         }
         return running;
+    }
+
+    /** The files of a running sandbox, under its VM; empty when it runs no more. */
+    public Optional<VmFiles> files(Sandbox sandbox) {
+        Session session = sessions.get(sandbox.session());
+        return session != null && sandbox.equals(session.sandbox())
+                ? Optional.of(new VmFiles(session.live()))
+                : Optional.empty();
     }
 
     /** When the VM of this sandbox was started, in Unix milliseconds; 0 when that is not known. */
