@@ -134,6 +134,9 @@ public class RequestStore {
             if (row.tombstone() != null || row.state() == SessionState.DESTROYED) {
                 throw new SpaceException(ErrorCode.GONE, "session " + session + " was destroyed");
             }
+            if (arguments.name() != null) {
+                QuotaRows.requireRoomForName(tx, session);
+            }
             OperationRow command = insertOperation(tx, operation, session, kind, actor, arguments);
             return remember(tx, key, operation, session, new Written(row, command));
         });

@@ -173,6 +173,15 @@ public class SnapshotRows {
      * or recover from, or what an operation under way names.
      */
     public Deleted delete(SessionId session, SnapshotId snapshot, String actor) {
+        return delete(session, snapshot, actor, "OK");
+    }
+
+    /**
+     * The same for the platform; its node is told when it is compared.
+     *
+     * @param outcome of the event that says so
+     */
+    public Deleted delete(SessionId session, SnapshotId snapshot, String actor, String outcome) {
         return db.inTransaction(tx -> {
             SessionRow row =
                     AcceptStore.lock(tx, session)
@@ -198,11 +207,12 @@ public class SnapshotRows {
                     """
                     INSERT INTO events (project_id, session_id, actor, action, object, outcome,
                         epoch, node_id)
-                    SELECT project_id, id, ?, 'delete_snapshot', ?, 'OK', epoch, ?
+                    SELECT project_id, id, ?, 'delete_snapshot', ?, ?, epoch, ?
                     FROM sessions WHERE id = ?
                     """,
                     actor,
                     snapshot,
+                    outcome,
                     found.get().node(),
                     session);
             return new Deleted(found.get().node());

@@ -36,6 +36,9 @@ public final class Limits {
     /** Environment variables of one session. */
     public static final int ENV_MAX = 128;
 
+    /** Checkpoints of one session that have a name, which nothing but a user removes. */
+    public static final int SNAPSHOTS_NAMED_MAX = 256;
+
     /** Sessions that one fork makes. */
     public static final int FORK_CHILDREN_MAX = 100;
 

@@ -64,6 +64,17 @@ public enum ConfigKey {
             Type.TEXT,
             "",
             "File with the secret key of an outside S3 server, readable by root."),
+    SNAPSHOTS_PER_SESSION(
+            "space.control.snapshots-per-session",
+            Type.COUNT,
+            "256",
+            "Snapshots that operations made in one session; beyond that the oldest that have no"
+                    + " name go."),
+    SNAPSHOTS_PER_PROJECT(
+            "space.control.snapshots-per-project",
+            Type.COUNT,
+            "100000",
+            "The same in all sessions of one project."),
     NODES(
             "space.nodes",
             Type.NODES,

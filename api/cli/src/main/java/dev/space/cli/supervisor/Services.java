@@ -220,6 +220,12 @@ final class Services {
                 .set("space.temporal.target", temporalTarget())
                 .set("space.temporal.namespace", layout.config().text(ConfigKey.TEMPORAL_NAMESPACE))
                 .set("space.node.token-file", secrets.nodeToken("control", user))
+                .set(
+                        ConfigKey.SNAPSHOTS_PER_SESSION.key(),
+                        layout.config().text(ConfigKey.SNAPSHOTS_PER_SESSION))
+                .set(
+                        ConfigKey.SNAPSHOTS_PER_PROJECT.key(),
+                        layout.config().text(ConfigKey.SNAPSHOTS_PER_PROJECT))
                 .set("space.control.env-key-file", secrets.envKey(user))
                 .set(
                         "space.control.workflows-ahead",

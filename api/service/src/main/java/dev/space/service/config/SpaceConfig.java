@@ -87,6 +87,14 @@ public interface SpaceConfig {
         @WithDefault("24h")
         Duration idempotencyKeep();
 
+        /** Snapshots that operations made in one session; beyond that the oldest unnamed go. */
+        @WithDefault("256")
+        int snapshotsPerSession();
+
+        /** The same in all sessions of one project. */
+        @WithDefault("100000")
+        int snapshotsPerProject();
+
         /** Pollers of the control queue's workers, for workflows and for activities each. */
         @WithDefault("8")
         int pollers();

@@ -51,6 +51,7 @@ public class Reconciler {
     private final SessionWorkflows workflows;
     private final Inventory inventory;
     private final SessionPolicies policies;
+    private final SnapshotQuotas quotas;
     private final SpaceConfig config;
     private final MeterRegistry metrics;
     private final Set<String> lostNodes = new HashSet<>();
@@ -64,6 +65,7 @@ public class Reconciler {
             SessionWorkflows workflows,
             Inventory inventory,
             SessionPolicies policies,
+            SnapshotQuotas quotas,
             SpaceConfig config,
             MeterRegistry metrics) {
         this.rows = rows;
@@ -72,6 +74,7 @@ public class Reconciler {
         this.workflows = workflows;
         this.inventory = inventory;
         this.policies = policies;
+        this.quotas = quotas;
         this.config = config;
         this.metrics = metrics;
     }
@@ -98,6 +101,7 @@ public class Reconciler {
     private void policies() {
         policies.store();
         policies.idle();
+        quotas.look();
     }
 
     private void step(String name, Runnable work) {
