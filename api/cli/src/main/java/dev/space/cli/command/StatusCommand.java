@@ -12,8 +12,10 @@ import dev.space.client.ApiException;
 import dev.space.client.Session;
 import dev.space.client.SpaceClient;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -62,13 +64,24 @@ public final class StatusCommand implements Callable<Integer> {
         if (isReady(state.get())) {
             try (SpaceClient client = ApiAccess.open(platform);
                     SpaceClient sessions = ApiAccess.widest(platform)) {
-                all.set("nodes", client.get("/v1/nodes").path("nodes"));
+                all.set("nodes", withPools(platform, client.get("/v1/nodes").path("nodes")));
                 all.set("sessions", Json.MAPPER.valueToTree(sessions.sessions()));
             } catch (ApiException | PlatformException e) {
                 all.put("apiFault", e.getMessage());
             }
         }
         return all;
+    }
+
+    private static JsonNode withPools(Platform platform, JsonNode nodes) {
+        Map<String, NodePools.Pool> pools = NodePools.of(platform);
+        for (JsonNode node : nodes) {
+            NodePools.Pool pool = pools.get(node.path("id").asText());
+            if (pool != null && node instanceof ObjectNode fields) {
+                fields.set("pool", Json.MAPPER.valueToTree(pool));
+            }
+        }
+        return nodes;
     }
 
     private static void print(Platform platform, Optional<PlatformState> state) {
@@ -93,22 +106,35 @@ public final class StatusCommand implements Callable<Integer> {
         return (bytes.asLong() >> 20) + " MiB";
     }
 
+    private static String words(NodePools.@Nullable Pool pool) {
+        return pool == null ? "-" : pool.hot() + " hot, " + pool.prepared() + " prepared";
+    }
+
     private static void printFromApi(Platform platform) {
         try (SpaceClient client = ApiAccess.open(platform);
                 SpaceClient sessions = ApiAccess.widest(platform)) {
             System.out.printf(
-                    "%n%-14s %-6s %-7s %-6s %-12s %-16s %s%n",
-                    "NODE", "ALIVE", "ENGINE", "ACCEL", "SLOTS FREE", "MEMORY FREE", "DISK FREE");
+                    "%n%-14s %-6s %-7s %-6s %-12s %-16s %-14s %s%n",
+                    "NODE",
+                    "ALIVE",
+                    "ENGINE",
+                    "ACCEL",
+                    "SLOTS FREE",
+                    "MEMORY FREE",
+                    "DISK FREE",
+                    "POOL");
+            Map<String, NodePools.Pool> pools = NodePools.of(platform);
             for (JsonNode node : client.get("/v1/nodes").path("nodes")) {
                 System.out.printf(
-                        "%-14s %-6s %-7s %-6s %-12s %-16s %s%n",
+                        "%-14s %-6s %-7s %-6s %-12s %-16s %-14s %s%n",
                         node.path("id").asText(),
                         node.path("cordoned").asBoolean() ? "drains" : node.path("alive").asText(),
                         node.path("engine").asText(),
                         node.path("accelerator").asText(),
                         node.path("slotsFree").asInt() + " of " + node.path("slots").asInt(),
                         mib(node.path("memoryFreeBytes")),
-                        mib(node.path("diskFreeBytes")));
+                        mib(node.path("diskFreeBytes")),
+                        words(pools.get(node.path("id").asText())));
             }
             printSessions(sessions.sessions());
         } catch (ApiException e) {
