@@ -39,6 +39,8 @@ public final class Main {
                 case "create" -> new CreateBench(options, target).run();
                 case "exec" -> new ExecBench(options, target).run();
                 case "fork" -> new ForkBench(options, target).run();
+                case "resume" -> new ResumeBench(options, target).run();
+                case "suspend", "restore" -> new StoreBench(options, target).run();
                 case "checkpoint" -> new CheckpointBench(options, target).run();
                 default -> throw new IllegalStateException("no code for " + options.bench());
             };

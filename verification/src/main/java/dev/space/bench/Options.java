@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What is measured and how often.
@@ -26,7 +27,15 @@ record Options(
         Path cache) {
 
     static final Map<String, Integer> RUNS_BY_BENCH =
-            Map.of("create", 50, "exec", 200, "checkpoint", 50, "fork", 10, "control-plane", 500);
+            Map.of(
+                    "create", 50,
+                    "exec", 200,
+                    "checkpoint", 50,
+                    "fork", 10,
+                    "resume", 20,
+                    "suspend", 5,
+                    "restore", 5,
+                    "control-plane", 500);
 
     private static final Set<String> NAMES = Set.of("n", "template", "size", "only");
     private static final String OPTIONS =
@@ -39,8 +48,8 @@ record Options(
         Integer runs = RUNS_BY_BENCH.get(bench);
         if (runs == null) {
             throw new IllegalArgumentException(
-                    "no benchmark \"%s\", only create, exec, checkpoint, fork, control-plane"
-                            .formatted(bench));
+                    "no benchmark \"%s\", only %s"
+                            .formatted(bench, String.join(", ", new TreeSet<>(RUNS_BY_BENCH.keySet()))));
         }
         boolean json = false;
         boolean phases = false;

@@ -23,13 +23,22 @@ import picocli.CommandLine.Unmatched;
         mixinStandardHelpOptions = true,
         description = {
             "Measures the platform against floors of the same run; docs/benchmarks.md says how.",
-            "NAME: create, exec, checkpoint, fork, control-plane. --json: one object a line."
+            "NAME: create, exec, checkpoint, fork, resume, suspend, restore, control-plane.",
+            "--json: one object a line."
         })
 public final class BenchCommand implements Callable<Integer> {
 
     /** Known here too, so that a wrong one is refused before a platform is started for it. */
     public static final Set<String> NAMES =
-            Set.of("create", "exec", "checkpoint", "fork", "control-plane");
+            Set.of(
+                    "create",
+                    "exec",
+                    "checkpoint",
+                    "fork",
+                    "resume",
+                    "suspend",
+                    "restore",
+                    "control-plane");
 
     private static final int END_MAX_SECONDS = 60;
 
