@@ -49,7 +49,9 @@ record Options(
         if (runs == null) {
             throw new IllegalArgumentException(
                     "no benchmark \"%s\", only %s"
-                            .formatted(bench, String.join(", ", new TreeSet<>(RUNS_BY_BENCH.keySet()))));
+                            .formatted(
+                                    bench,
+                                    String.join(", ", new TreeSet<>(RUNS_BY_BENCH.keySet()))));
         }
         boolean json = false;
         boolean phases = false;

@@ -7,7 +7,8 @@ import java.util.List;
 
 /**
  * From the API call that resumes a paused session, on the node where it was paused, until its first
- * command's output. The floor is a bare restore of the template's start snapshot to the same output.
+ * command's output. The floor is a bare restore of the template's start snapshot to the same
+ * output.
  */
 final class ResumeBench {
 

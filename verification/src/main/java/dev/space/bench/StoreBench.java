@@ -14,11 +14,11 @@ import java.util.stream.Stream;
 
 /**
  * Suspends a session in which so many MB of memory were written with what cannot be compressed, and
- * restores it. {@code suspend}: the whole call, the pause of the running session included; its floor
- * writes as many bytes as were sent into the same object store, in objects of the packs' size and
- * several at once. {@code restore}: the call until a first command's output, after the node's own
- * copies were removed, so that everything is downloaded as on any other node; its floor reads as
- * many bytes and then restores a bare VM.
+ * restores it. {@code suspend}: the whole call, the pause of the running session included; its
+ * floor writes as many bytes as were sent into the same object store, in objects of the packs' size
+ * and several at once. {@code restore}: the call until a first command's output, after the node's
+ * own copies were removed, so that everything is downloaded as on any other node; its floor reads
+ * as many bytes and then restores a bare VM.
  */
 final class StoreBench {
 

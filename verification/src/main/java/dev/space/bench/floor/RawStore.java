@@ -4,12 +4,14 @@ import io.minio.GetObjectArgs;
 import io.minio.MinioClient;
 import io.minio.PutObjectArgs;
 import io.minio.RemoveObjectArgs;
+import io.minio.errors.MinioException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +62,7 @@ public final class RawStore implements AutoCloseable {
     public Duration put(long bytes) throws Exception {
         long began = System.nanoTime();
         List<Future<?>> running = new ArrayList<>();
-        for (long left = bytes, n = 0; left > 0; left -= OBJECT_BYTES, n++) {
+        for (long left = bytes; left > 0; left -= OBJECT_BYTES) {
             String name = PREFIX + ProcessHandle.current().pid() + "-" + there.size();
             int length = (int) Math.min(left, OBJECT_BYTES);
             there.add(name);
@@ -113,15 +115,19 @@ public final class RawStore implements AutoCloseable {
     }
 
     /** Removes what was written. */
-    public void clear() throws Exception {
+    public void clear() throws IOException {
         for (String name : there) {
-            client.removeObject(RemoveObjectArgs.builder().bucket(bucket).object(name).build());
+            try {
+                client.removeObject(RemoveObjectArgs.builder().bucket(bucket).object(name).build());
+            } catch (MinioException | GeneralSecurityException e) {
+                throw new IOException("the object store keeps " + name, e);
+            }
         }
         there.clear();
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
         threads.shutdown();
         clear();
     }

@@ -187,6 +187,24 @@ final class EightForksIT extends OnOnePlatform {
         assertThat(rest.shell(source(), "cat /run/hooks 2>&1 || true")).contains("No such file");
     }
 
+    /** Of a source that is on no node, and of which no node has a copy. */
+    @Test
+    void hooksRunInAChildThatIsFetchedFromTheObjectStore() throws Exception {
+        hook("10-fetched", "echo fetched >>/run/hooks; hostname >>/run/hooks");
+        rest.command(source(), "suspend").demand();
+        platform.removeCopies(source());
+        fork(1);
+        String child = all.getLast();
+        String told = "fetched\n" + rest.shell(child, "hostname");
+        assertThat(rest.shell(child, "cat /run/hooks")).isEqualTo(told);
+        rest.command(child, "suspend").demand();
+        platform.removeCopies(child);
+        rest.command(child, "restore").demand();
+        assertThat(rest.shell(child, "cat /run/hooks")).as("the same session").isEqualTo(told);
+        rest.command(source(), "restore").demand();
+        assertThat(rest.shell(source(), "cat /run/hooks 2>&1 || true")).contains("No such file");
+    }
+
     @Test
     void aHookThatDoesNotEndIsEnded() throws Exception {
         hook("10-slow", "echo begun >/run/slow; sleep " + TOO_LONG_SECONDS + " & wait");

@@ -68,11 +68,16 @@ final class Platform implements AutoCloseable {
      * @param extra one more key of {@code space.node}, in YAML
      */
     static Platform start(Path home, int slots, String extra) throws IOException {
+        return start(home, slots, extra, 1);
+    }
+
+    /** Starts one with several nodes and waits until it is ready. */
+    static Platform start(Path home, int slots, String extra, int nodes) throws IOException {
         Path data = Files.createTempDirectory(Path.of("/var/tmp"), "space-it.");
         Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-xr-x"));
         int uidBase = 300_000 + (int) (ProcessHandle.current().pid() % 1000) * 100;
         Platform platform = new Platform(home, data, uidBase, slots);
-        Files.writeString(data.resolve("space.yaml"), platform.configuration(extra));
+        Files.writeString(data.resolve("space.yaml"), platform.configuration(extra, nodes));
         boolean up = false;
         try {
             platform.space("up", UP_MAX);
@@ -86,10 +91,11 @@ final class Platform implements AutoCloseable {
     }
 
     /** VMs that wait for sessions are of PoolIT; elsewhere they would look like what is left. */
-    private String configuration(String more) {
+    private String configuration(String more, int nodes) {
         String extra = more.contains("pool:") ? more : more + "\n    pool: {hot: 0, prepared: 0}";
         return """
         space:
+          nodes: %d
           node:
             id: it
             prepare: %s:%s
@@ -98,7 +104,7 @@ final class Platform implements AutoCloseable {
             volume-gib: 8
             %s
         """
-                .formatted(TEMPLATE, SIZE, slots, uidBase, extra);
+                .formatted(nodes, TEMPLATE, SIZE, slots, uidBase, extra);
     }
 
     Path data() {
@@ -135,11 +141,14 @@ final class Platform implements AutoCloseable {
         return new Rest("http://127.0.0.1:" + port("control"), key);
     }
 
-    /** Runs a `space` command on this platform; fails with its output when it fails. */
+    /** Runs a `space` command, words by space; fails with its output when it fails. */
     String space(String command, Duration max) throws IOException {
-        Path log = data.resolve("space-" + command + ".log");
+        Path log = data.resolve("space-" + command.replace(' ', '-') + ".log");
         Process process =
-                command(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+                command(command.split(" ", -1))
+                        .redirectErrorStream(true)
+                        .redirectOutput(log.toFile())
+                        .start();
         process.onExit().completeOnTimeout(process, max.toSeconds(), TimeUnit.SECONDS).join();
         if (process.isAlive()) {
             process.destroyForcibly();
@@ -209,6 +218,23 @@ final class Platform implements AutoCloseable {
                     }
                     return state.path("phase").asText().equals("READY");
                 });
+    }
+
+    /** The node forgets its copies: what is restored now can only come from the object store. */
+    void removeCopies(String session) throws IOException {
+        List<Path> found;
+        try (Stream<Path> all = Files.walk(data, 8)) {
+            found = all.filter(p -> p.endsWith(Path.of(session, "snapshots"))).toList();
+        }
+        if (found.isEmpty()) {
+            throw new IOException("no copies of " + session);
+        }
+        for (Path copies : found) {
+            Process rm = new ProcessBuilder("rm", "-rf", copies.toString()).start();
+            if (rm.onExit().join().exitValue() != 0) {
+                throw new IOException("cannot remove " + copies);
+            }
+        }
     }
 
     /** The VMM that runs a session's VM, known by the files in its mount namespace. */

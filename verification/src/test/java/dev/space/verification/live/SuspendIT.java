@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Real VMs through the object store: what ran goes on, whatever dies in the middle. */
@@ -47,19 +44,6 @@ final class SuspendIT extends OnOnePlatform {
                 () -> counted(session, counter).size() - 1 > number);
     }
 
-    /** The node forgets its copies: what is restored now can only come from the object store. */
-    private void removeCopies(String session) throws IOException {
-        List<Path> found;
-        try (Stream<Path> all = Files.walk(platform.data(), 8)) {
-            found = all.filter(p -> p.endsWith(Path.of(session, "snapshots"))).toList();
-        }
-        assertThat(found).as("copies of " + session).isNotEmpty();
-        for (Path copies : found) {
-            Process rm = new ProcessBuilder("rm", "-rf", copies.toString()).start();
-            assertThat(rm.onExit().join().exitValue()).isZero();
-        }
-    }
-
     private JsonNode stored(String session) throws IOException {
         String id = rest.session(session).path("durable").path("snapshot").asText();
         return rest.list("/v1/sessions/" + session + "/snapshots").stream()
@@ -87,7 +71,7 @@ final class SuspendIT extends OnOnePlatform {
 
         rest.command(session, "suspend").demand();
         assertSuspended(session);
-        removeCopies(session);
+        platform.removeCopies(session);
         rest.command(session, "restore").demand();
         long then = counted(session, counter).size();
         awaitAbove(session, counter, then + 3);
@@ -101,7 +85,7 @@ final class SuspendIT extends OnOnePlatform {
         assertThat(second.path("bytesUploaded").asLong())
                 .as("little changed, little is sent")
                 .isLessThan(first.path("bytesUploaded").asLong() / 2);
-        removeCopies(session);
+        platform.removeCopies(session);
         rest.command(session, "resume").demand();
         awaitAbove(session, counter, counted(session, counter).size() + 3L);
         assertThat(rest.shell(session, SUMS)).isEqualTo(sums);
@@ -140,7 +124,7 @@ final class SuspendIT extends OnOnePlatform {
                 .isEqualTo(ended.path("state").asText().equals("DONE") ? "SUSPENDED" : "PAUSED");
         if (state.equals("SUSPENDED")) {
             assertSuspended(session);
-            removeCopies(session);
+            platform.removeCopies(session);
         }
         rest.command(session, "resume").demand();
         awaitAbove(session, counter, counted(session, counter).size() + 2L);

@@ -3,9 +3,11 @@ package dev.space.workflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.model.Command;
+import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
 import dev.space.model.SessionState;
 import dev.space.model.lifecycle.LifecycleTable;
+import dev.space.testkit.FakeDurables;
 import dev.space.testkit.FakeNode;
 import dev.space.testkit.Faults.Call;
 import dev.space.testkit.Faults.Fault;
@@ -27,6 +29,21 @@ import org.junit.jupiter.api.TestFactory;
  * happened, the session can be destroyed and nothing of it is left.
  */
 final class StepHarnessTest {
+
+    /** An operation; a CHECKPOINT is driven twice, alone and with its upload. */
+    private record Deed(OperationKind kind, boolean stored) {
+
+        static final Deed STORED_CHECKPOINT = new Deed(OperationKind.CHECKPOINT, true);
+
+        static Deed of(OperationKind kind) {
+            return new Deed(kind, false);
+        }
+
+        @Override
+        public String toString() {
+            return kind + (stored ? " that is stored" : "");
+        }
+    }
 
     /** The test server grows with its workflows: after so many cases a new one is taken. */
     private static final int CASES_OF_A_WORLD = 40;
@@ -58,15 +75,18 @@ final class StepHarnessTest {
     @TestFactory
     Stream<DynamicTest> everyCallOfEveryOperationWithEveryFault() {
         List<DynamicTest> tests = new ArrayList<>();
-        for (OperationKind kind : LifecycleTable.AVAILABLE.stream().sorted().toList()) {
-            for (String step : callsOf(kind)) {
+        List<Deed> deeds =
+                new ArrayList<>(LifecycleTable.AVAILABLE.stream().sorted().map(Deed::of).toList());
+        deeds.add(Deed.STORED_CHECKPOINT);
+        for (Deed deed : deeds) {
+            for (String step : callsOf(deed)) {
                 Arrays.stream(Fault.values())
                         .filter(f -> f != Fault.NONE && f != Fault.HANGS)
                         .forEach(fault ->
                                 tests.add(
                                         DynamicTest.dynamicTest(
-                                                kind + ", " + step + " is " + fault,
-                                                () -> check(kind, step, fault))));
+                                                deed + ", " + step + " is " + fault,
+                                                () -> check(deed, step, fault))));
             }
         }
         return tests.stream();
@@ -86,35 +106,36 @@ final class StepHarnessTest {
                 .map(kind ->
                         DynamicTest.dynamicTest(
                                 kind + ", its step refused and its undo doubled",
-                                () -> checkUndo(kind)));
+                                () -> checkUndo(Deed.of(kind))));
     }
 
-    private static Set<String> callsOf(OperationKind kind) {
+    private static Set<String> callsOf(Deed deed) {
         World world = world();
         World.Session session = world.new Session();
-        prepare(world, session, kind);
+        prepare(world, session, deed.kind());
         int before = world.faults.calls().size();
-        carryOut(world, session, kind);
+        carryOut(world, session, deed);
         Set<String> steps = new LinkedHashSet<>();
         List<Call> calls = world.faults.calls();
         calls.subList(before, calls.size()).forEach(c -> steps.add(c.step()));
-        assertThat(steps).as("calls of " + kind).hasSizeGreaterThanOrEqualTo(3);
+        assertThat(steps).as("calls of " + deed).hasSizeGreaterThanOrEqualTo(3);
         destroyed(world, session);
         return steps;
     }
 
-    private static void check(OperationKind kind, String step, Fault fault) {
+    private static void check(Deed deed, String step, Fault fault) {
         World world = world();
         World.Session session = world.new Session();
-        prepare(world, session, kind);
+        prepare(world, session, deed.kind());
         world.faults.script(step, fault);
-        carryOut(world, session, kind);
+        carryOut(world, session, deed);
         world.nodes().forEach(FakeNode::deliverLate);
-        consistent(world, session, kind);
+        consistent(world, session, deed);
         destroyed(world, session);
     }
 
-    private static void checkUndo(OperationKind kind) {
+    private static void checkUndo(Deed deed) {
+        OperationKind kind = deed.kind();
         World world = world();
         World.Session session = world.new Session();
         prepare(world, session, kind);
@@ -131,11 +152,11 @@ final class StepHarnessTest {
                 };
         world.faults.script(undo, Fault.DOUBLED, Fault.DOUBLED);
         int before = world.faults.calls().size();
-        carryOut(world, session, kind);
+        carryOut(world, session, deed);
         List<Call> calls = world.faults.calls();
         assertThat(calls.subList(before, calls.size()))
                 .anyMatch(c -> c.step().equals(undo) && c.fault() == Fault.DOUBLED);
-        consistent(world, session, kind);
+        consistent(world, session, deed);
         assertThat(session.row().state)
                 .isEqualTo(
                         switch (kind) {
@@ -164,12 +185,12 @@ final class StepHarnessTest {
         }
     }
 
-    private static void carryOut(World world, World.Session session, OperationKind kind) {
-        switch (kind) {
+    private static void carryOut(World world, World.Session session, Deed deed) {
+        switch (deed.kind()) {
             case CREATE -> session.create();
             case PAUSE -> session.run(Command.PAUSE);
             case RESUME -> session.run(Command.RESUME);
-            case CHECKPOINT -> session.run(Command.CHECKPOINT);
+            case CHECKPOINT -> checkpoint(world, session, deed.stored());
             case SUSPEND -> session.run(Command.SUSPEND);
             case RESTORE -> session.run(Command.RESTORE);
             case FORK -> Forks.sendCreations(world, Forks.run(world, session, 2, null));
@@ -183,12 +204,19 @@ final class StepHarnessTest {
                 session.destroy();
                 session.awaitState(SessionState.DESTROYED);
             }
-            default -> throw new AssertionError("no way to carry out " + kind);
+            default -> throw new AssertionError("no way to carry out " + deed);
         }
     }
 
+    private static void checkpoint(World world, World.Session session, boolean stored) {
+        OperationId operation = session.request(Command.CHECKPOINT);
+        world.store.operation(operation).durable = stored;
+        session.submit(operation, Command.CHECKPOINT, null);
+        session.await(operation);
+    }
+
     /** What runs is what the row says, once, and what is listed is there. */
-    private static void consistent(World world, World.Session session, OperationKind kind) {
+    private static void consistent(World world, World.Session session, Deed deed) {
         List<FakeNode.Vm> running =
                 world.nodes().stream()
                         .flatMap(n -> n.running().stream())
@@ -208,15 +236,19 @@ final class StepHarnessTest {
             session.row().snapshots.forEach(s -> listed.add(s.id()));
             assertThat(there).isEqualTo(listed);
             world.store.collect(world.bucket);
-            assertThat(world.bucket.keys())
-                    .as("what is stored")
-                    .hasSize(
-                            session.row().state == SessionState.SUSPENDED
-                                            || kind == OperationKind.RESTORE
-                                    ? 1
-                                    : 0);
+            boolean stored =
+                    session.row().state == SessionState.SUSPENDED
+                            || deed.kind() == OperationKind.RESTORE
+                            || (deed.stored() && isComplete(session));
+            assertThat(world.bucket.keys()).as("what is stored").hasSize(stored ? 1 : 0);
         }
         Forks.of(world, session).forEach(fork -> Forks.eachIsWholeOrGone(world, fork));
+    }
+
+    /** Its row says so; the workflow hears of it a moment later. */
+    private static boolean isComplete(World.Session session) {
+        return session.row().durables.stream()
+                .anyMatch(d -> d.state == FakeDurables.State.COMPLETE);
     }
 
     private static void destroyed(World world, World.Session session) {
