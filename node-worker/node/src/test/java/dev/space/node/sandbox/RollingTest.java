@@ -408,39 +408,6 @@ final class RollingTest {
         assertThat(told).as("a second time there is nothing to do").isEmpty();
     }
 
-    /** A year, and back: neither makes what was taken old. */
-    @Test
-    void aClockThatJumpsTakesNothingAway() {
-        started();
-        for (int i = 0; i < 3; i++) {
-            write("f", "x" + i);
-            pass(60);
-        }
-        told.clear();
-        long year = Duration.ofDays(365).toMillis();
-        long[] wall = {System.currentTimeMillis()};
-        long[] steady = {0};
-        Retention retention =
-                new Retention(
-                        node.manager().rolling(),
-                        settings(20, 60, false, "", 100),
-                        reports,
-                        () -> free,
-                        new SteadyTime(() -> wall[0], () -> steady[0]));
-        int before = there().size();
-        for (long jump : new long[] {year, -year, -year, year}) {
-            wall[0] += jump;
-            retention.thin();
-            assertThat(there()).as("jump of " + jump).hasSize(before);
-        }
-        wall[0] += year;
-        retention.thin();
-        steady[0] += Duration.ofMinutes(61).toMillis();
-        wall[0] += Duration.ofMinutes(61).toMillis();
-        retention.thin();
-        assertThat(there()).as("it stayed there: that is the time").hasSizeLessThan(before);
-    }
-
     @Test
     void aQuotaTakesTheOldest() {
         started();
