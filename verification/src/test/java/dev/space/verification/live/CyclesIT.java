@@ -29,8 +29,11 @@ final class CyclesIT extends OnOnePlatform {
     /** Every line of the file follows the one before it; tells the last. */
     private static final String CHECK = "awk '$1 != NR { exit 1 } END { print NR }' grows";
 
-    /** A JVM's heap grows with its first uploads, up to its limit; a leak in a hundred passes it. */
+    /**
+     * A JVM's heap grows with its first uploads, up to its limit; a leak in a hundred passes it.
+     */
     private static final long RSS_GROWTH_KIB_MAX = 320 << 10;
+
     private static final long COUNT_GROWTH_MAX = 40;
 
     private long written(String session) throws IOException {

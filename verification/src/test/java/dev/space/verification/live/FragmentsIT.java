@@ -34,7 +34,9 @@ final class FragmentsIT extends OnOnePlatform {
             size = 96 << 20
             mem = bytearray(size)
             disk = os.open("blob", os.O_RDWR | os.O_CREAT)
-            os.ftruncate(disk, size)
+            for _ in range(size >> 20):
+                os.write(disk, b"\\1" * (1 << 20))
+            os.fsync(disk)
             r = random.Random(1)
             pages = size // 4096
             told = {}

@@ -7,8 +7,11 @@ import dev.space.node.rolling.Windows.Window;
 import dev.space.node.sandbox.RollingView;
 import dev.space.node.sandbox.Sandbox;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +42,11 @@ public final class Compaction {
     private final RollingSettings settings;
     private final RollingSnapshots.Space space;
 
+    /**
+     * Extents that were left of a file the last time: where they are many, they are there to stay.
+     */
+    private final Map<Path, Integer> left = new HashMap<>();
+
     public Compaction(RollingView view, RollingSettings settings, RollingSnapshots.Space space) {
         this.view = view;
         this.settings = settings;
@@ -47,6 +55,7 @@ public final class Compaction {
 
     /** Every running sandbox, one after the other. */
     public void look() {
+        left.keySet().removeIf(file -> !Files.exists(file));
         for (Sandbox sandbox : view.sandboxes()) {
             if (space.freeBytes() < settings.reserveBytes()) {
                 return;
@@ -61,8 +70,8 @@ public final class Compaction {
 
     private void compact(Sandbox sandbox, Path file) {
         try {
-            List<Window> windows =
-                    Windows.toRewrite(ExtentMap.asItIs(file), EXTENTS_MAX, EXTENTS_TARGET);
+            int most = Math.max(EXTENTS_MAX, left.getOrDefault(file, 0) + EXTENTS_TARGET);
+            List<Window> windows = Windows.toRewrite(ExtentMap.asItIs(file), most, EXTENTS_TARGET);
             for (int i = 0; i < windows.size(); i++) {
                 Defragment.range(file, windows.get(i).offset(), Windows.BYTES, SMALLER_THAN);
                 if (i % SYNCED_WINDOWS == SYNCED_WINDOWS - 1 || i == windows.size() - 1) {
@@ -70,11 +79,14 @@ public final class Compaction {
                 }
             }
             if (!windows.isEmpty()) {
+                int now = ExtentMap.asItIs(file).size();
+                left.put(file, now);
                 LOG.info(
-                        "rewrote {} MiB of {} of {} in fewer pieces",
+                        "rewrote {} MiB of {} of {}; it has {} extents now",
                         (windows.size() * Windows.BYTES) >> 20,
                         file.getFileName(),
-                        sandbox.session());
+                        sandbox.session(),
+                        now);
             }
         } catch (IOException e) {
             if (view.files(sandbox).isPresent()) {

@@ -15,32 +15,37 @@ final class Windows {
 
     static final long BYTES = 2L << 20;
 
-    /** With fewer extents a window stays: to rewrite it would cost more than it saves. */
-    static final int EXTENTS_MIN = 16;
+    /** With fewer seams a window stays: to rewrite it would cost more than it saves. */
+    static final int SEAMS_MIN = 16;
 
     private Windows() {}
 
-    /** A part of a file with the extents that begin in it. */
-    record Window(long offset, int extents) {}
+    /** A part of a file, and how often in it an extent goes on where another one ended. */
+    record Window(long offset, int seams) {}
 
     /**
      * Empty unless the file has more than {@code most} extents; else what leaves about {@code
-     * target}, the densest first.
+     * target}, the densest first. What lies between holes stays as it is: only what is contiguous
+     * in the file can become one extent.
      */
     static List<Window> toRewrite(List<Extent> extents, int most, int target) {
         if (extents.size() <= most) {
             return List.of();
         }
-        Map<Long, Integer> counts = new HashMap<>();
+        Map<Long, Integer> seams = new HashMap<>();
+        long end = -1;
         for (Extent extent : extents) {
-            counts.merge(Math.floorDiv(extent.logical(), BYTES), 1, Integer::sum);
+            if (extent.logical() == end) {
+                seams.merge(Math.floorDiv(end, BYTES), 1, Integer::sum);
+            }
+            end = extent.logical() + extent.length();
         }
         List<Window> densest =
-                counts.entrySet().stream()
+                seams.entrySet().stream()
                         .map(e -> new Window(e.getKey() * BYTES, e.getValue()))
-                        .filter(w -> w.extents() >= EXTENTS_MIN)
+                        .filter(w -> w.seams() >= SEAMS_MIN)
                         .sorted(
-                                Comparator.comparingInt(Window::extents)
+                                Comparator.comparingInt(Window::seams)
                                         .reversed()
                                         .thenComparingLong(Window::offset))
                         .toList();
@@ -51,7 +56,7 @@ final class Windows {
                 break;
             }
             chosen.add(window);
-            left -= window.extents() - 1;
+            left -= window.seams();
         }
         return chosen;
     }

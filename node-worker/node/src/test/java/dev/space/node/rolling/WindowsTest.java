@@ -35,16 +35,25 @@ final class WindowsTest {
         add(extents, 2, 100);
         add(extents, 7, 100);
         assertThat(Windows.toRewrite(extents, 400, 150))
-                .containsExactly(
-                        new Window(Windows.BYTES, 200), new Window(2 * Windows.BYTES, 100));
+                .containsExactly(new Window(Windows.BYTES, 199), new Window(2 * Windows.BYTES, 99));
         assertThat(Windows.toRewrite(extents, 400, 1)).hasSize(4);
+    }
+
+    /** Holes between them: nothing that could be joined. */
+    @Test
+    void whatLiesBetweenHolesStays() {
+        List<Extent> extents = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            extents.add(new Extent(2L * i * PAGE, 0, PAGE, 0));
+        }
+        assertThat(Windows.toRewrite(extents, 100, 10)).isEmpty();
     }
 
     @Test
     void whereFewExtentsWouldBeSavedNothingIsRewritten() {
         List<Extent> extents = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            add(extents, i, Windows.EXTENTS_MIN - 1);
+            add(extents, i, Windows.SEAMS_MIN);
         }
         assertThat(Windows.toRewrite(extents, 10, 1)).isEmpty();
     }

@@ -38,9 +38,7 @@ final class ClockJumpTest {
                     false,
                     0,
                     new Thinning(
-                            List.of(
-                                    new Thinning.Tier(
-                                            Duration.ofMillis(1), Duration.ofDays(9)))),
+                            List.of(new Thinning.Tier(Duration.ofMillis(1), Duration.ofDays(9)))),
                     100);
 
     private static final SnapshotReports NOBODY =
