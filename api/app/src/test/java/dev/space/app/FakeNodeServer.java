@@ -21,6 +21,7 @@ import dev.space.nodeapi.v1.FileChunk;
 import dev.space.nodeapi.v1.FileInfo;
 import dev.space.nodeapi.v1.FileRequest;
 import dev.space.nodeapi.v1.InspectRequest;
+import dev.space.nodeapi.v1.NetworkPolicy;
 import dev.space.nodeapi.v1.NodeDataPlaneGrpc;
 import dev.space.nodeapi.v1.NodeInventory;
 import dev.space.nodeapi.v1.NodeLifecycleGrpc;
@@ -28,6 +29,7 @@ import dev.space.nodeapi.v1.ProcessInfo;
 import dev.space.nodeapi.v1.ReadFileRequest;
 import dev.space.nodeapi.v1.ReleaseSessionRequest;
 import dev.space.nodeapi.v1.SandboxState;
+import dev.space.nodeapi.v1.SetEgressRequest;
 import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.nodeapi.v1.StepRef;
 import dev.space.nodeapi.v1.Target;
@@ -51,6 +53,10 @@ import org.jspecify.annotations.Nullable;
 final class FakeNodeServer implements AutoCloseable {
     final FakeNode node;
     final AtomicInteger starts = new AtomicInteger();
+
+    /** What the node was told of sessions' networks. */
+    final Map<String, NetworkPolicy> networks = new ConcurrentHashMap<>();
+
     private final Map<String, byte[]> files = new ConcurrentHashMap<>();
     private final Server server;
 
@@ -135,6 +141,20 @@ final class FakeNodeServer implements AutoCloseable {
                     to,
                     () -> {
                         node.releaseSession(new ReleaseSession(ref(request.getRef())));
+                        return Done.getDefaultInstance();
+                    });
+        }
+
+        @Override
+        public void setEgress(SetEgressRequest request, StreamObserver<Done> to) {
+            answer(
+                    to,
+                    () -> {
+                        FakeNode.Vm vm = node.vm(new SessionId(request.getSessionId()));
+                        if (vm == null || vm.start().epoch() != request.getEpoch()) {
+                            throw new SpaceException(ErrorCode.STALE_FENCE, "another epoch");
+                        }
+                        networks.put(request.getSessionId(), request.getNetwork());
                         return Done.getDefaultInstance();
                     });
         }

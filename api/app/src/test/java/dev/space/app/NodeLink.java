@@ -2,8 +2,11 @@ package dev.space.app;
 
 import com.google.protobuf.ByteString;
 import dev.space.model.Fence;
+import dev.space.nodeapi.v1.AuditRecord;
 import dev.space.nodeapi.v1.EngineCapabilities;
 import dev.space.nodeapi.v1.LineageKeyRequest;
+import dev.space.nodeapi.v1.NetworkPolicy;
+import dev.space.nodeapi.v1.NetworkRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.NodeReportsGrpc.NodeReportsBlockingStub;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -119,6 +122,28 @@ final class NodeLink implements AutoCloseable {
                                 .setSessionId(session)
                                 .build())
                 .getKey();
+    }
+
+    /** As a node asks what a session may reach. */
+    NetworkPolicy network(String node, String session) {
+        return stub(channels.getFirst())
+                .network(NetworkRequest.newBuilder().setNodeId(node).setSessionId(session).build());
+    }
+
+    /** As a node passes on what its gateway recorded. */
+    void audited(String session, AuditRecord.Builder audit) {
+        var _ =
+                stub(channels.getFirst())
+                        .report(
+                                ReportBatch.newBuilder()
+                                        .setNodeId(id)
+                                        .addReports(
+                                                Report.newBuilder()
+                                                        .setSequence(nextSequence())
+                                                        .setSessionId(session)
+                                                        .setAtMillis(System.currentTimeMillis())
+                                                        .setAudit(audit))
+                                        .build());
     }
 
     long nextSequence() {

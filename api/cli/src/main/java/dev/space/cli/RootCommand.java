@@ -12,6 +12,7 @@ import dev.space.cli.command.GetCommand;
 import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
+import dev.space.cli.command.NetworkCommand;
 import dev.space.cli.command.NodeCommand;
 import dev.space.cli.command.PolicyCommand;
 import dev.space.cli.command.RestoreCommand;
@@ -57,6 +58,7 @@ import picocli.CommandLine.Command;
             SnapshotFilesCommand.class,
             ChangesCommand.class,
             ForkCommand.class,
+            NetworkCommand.class,
             RollbackCommand.class,
             DestroyCommand.class,
             SuperviseCommand.class,

@@ -1,6 +1,7 @@
 package dev.space.client;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,8 @@ public record CreateSession(
         @Nullable Map<String, String> labels,
         @Nullable Map<String, String> env,
         @Nullable Idle idle,
-        @Nullable Durability durability) {
+        @Nullable Durability durability,
+        @Nullable JsonNode network) {
 
     /** What happens when nothing happens in it: pause, suspend or destroy. */
     public record Idle(long afterSeconds, String action) {}
@@ -26,6 +28,6 @@ public record CreateSession(
             @Nullable String size,
             @Nullable Map<String, String> labels,
             @Nullable Map<String, String> env) {
-        this(template, size, labels, env, null, null);
+        this(template, size, labels, env, null, null, null);
     }
 }

@@ -224,6 +224,24 @@ public final class SpaceClient implements AutoCloseable {
         return send(request(path).GET(), null);
     }
 
+    /** What a session may reach: {@code version}, and {@code policy} unless that is nothing. */
+    public JsonNode network(String id) {
+        return get("/v1/sessions/" + encode(id) + "/network");
+    }
+
+    /** Changes what a session may reach. */
+    public JsonNode setNetwork(String id, JsonNode policy) {
+        HttpRequest.Builder builder =
+                request("/v1/sessions/" + encode(id) + "/network")
+                        .PUT(BodyPublishers.ofString(write(policy)));
+        return send(builder, null);
+    }
+
+    /** What a session reached and was refused, newest first. */
+    public JsonNode networkLog(String id, int limit) {
+        return get("/v1/sessions/" + encode(id) + "/network/log?limit=" + limit);
+    }
+
     public JsonNode post(String path, @Nullable Object body) {
         String text = body == null ? "{}" : write(body);
         HttpRequest.Builder builder =

@@ -182,7 +182,8 @@ public class ForkStore {
                 INSERT INTO sessions (id, organisation_id, project_id, state, desired, engine,
                     template_name, template_digest, size, labels, env_encrypted, auto_resume,
                     deadline_at, deadline_action, origin_session_id, fork_operation,
-                    fork_position, lineage_id, durable_every_seconds, idle_seconds, idle_action)
+                    fork_position, lineage_id, durable_every_seconds, idle_seconds, idle_action,
+                    network, network_version)
                 SELECT c.session_id, s.organisation_id, s.project_id, 'NEW', 'NEW', s.engine,
                     s.template_name, s.template_digest, s.size, c.labels, c.env_encrypted,
                     s.auto_resume,
@@ -191,7 +192,8 @@ public class ForkStore {
                     CASE WHEN c.deadline_at IS NOT NULL THEN c.deadline_action
                         WHEN s.deadline_at > now() THEN s.deadline_action END,
                     s.id, c.operation_id, c.position, s.lineage_id, s.durable_every_seconds,
-                    s.idle_seconds, s.idle_action
+                    s.idle_seconds, s.idle_action, s.network,
+                    CASE WHEN s.network IS NULL THEN 0 ELSE 1 END
                 FROM fork_children c JOIN sessions s ON s.id = ? WHERE c.operation_id = ?
                 """,
                 commit.session(),

@@ -39,7 +39,7 @@ public class NodeStore {
             List<Template> templates) {}
 
     /** A session that a node may run, and under which epoch (rule 9). */
-    public record SessionEpoch(String session, long epoch) {}
+    public record SessionEpoch(String session, long epoch, long networkVersion) {}
 
     /** One audit record of a node. */
     public record Audit(
@@ -49,7 +49,21 @@ public class NodeStore {
             String action,
             String object,
             String outcome,
-            Instant at) {}
+            String reason,
+            Instant at) {
+
+        /** One whose outcome says all. */
+        public Audit(
+                String session,
+                long epoch,
+                String actor,
+                String action,
+                String object,
+                String outcome,
+                Instant at) {
+            this(session, epoch, actor, action, object, outcome, "", at);
+        }
+    }
 
     /** Registers the node, or registers it again with what it has now. */
     public void register(Registration node, Duration lease) {
@@ -113,9 +127,11 @@ public class NodeStore {
             writeTemplates(tx, node, templates);
             return Optional.of(
                     tx.all(
-                            "SELECT id, epoch FROM sessions WHERE node_id = ?"
+                            "SELECT id, epoch, network_version FROM sessions WHERE node_id = ?"
                                     + " AND state <> 'DESTROYED'",
-                            row -> new SessionEpoch(row.getString(1), row.getLong(2)),
+                            row ->
+                                    new SessionEpoch(
+                                            row.getString(1), row.getLong(2), row.getLong(3)),
                             node));
         });
     }
@@ -192,9 +208,9 @@ public class NodeStore {
     private static void insertAudit(Db.Tx tx, String node, Audit audit) throws SQLException {
         tx.update(
                 """
-                INSERT INTO events (project_id, session_id, actor, action, object, outcome, epoch,
-                    node_id, at)
-                VALUES ((SELECT project_id FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO events (project_id, session_id, actor, action, object, outcome,
+                    reason, epoch, node_id, at)
+                VALUES ((SELECT project_id FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 audit.session(),
                 audit.session(),
@@ -202,6 +218,7 @@ public class NodeStore {
                 audit.action(),
                 audit.object(),
                 audit.outcome(),
+                audit.reason(),
                 audit.epoch(),
                 node,
                 audit.at());

@@ -62,9 +62,10 @@ public class RequestStore {
             boolean autoResume,
             @Nullable Instant deadlineAt,
             @Nullable String deadlineAction,
-            SessionPolicy policy) {
+            SessionPolicy policy,
+            @Nullable String network) {
 
-        /** One that the platform does nothing with by itself. */
+        /** One that the platform does nothing with by itself, and that reaches nothing. */
         public NewSession(
                 SessionId id,
                 String organisation,
@@ -91,7 +92,8 @@ public class RequestStore {
                     autoResume,
                     deadlineAt,
                     deadlineAction,
-                    SessionPolicy.NONE);
+                    SessionPolicy.NONE,
+                    null);
         }
     }
 
@@ -284,8 +286,10 @@ public class RequestStore {
                         INSERT INTO sessions (id, organisation_id, project_id, state, desired,
                             engine, template_name, template_digest, size, labels,
                             env_encrypted, auto_resume, deadline_at, deadline_action,
-                            lineage_id, durable_every_seconds, idle_seconds, idle_action)
-                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?)
+                            lineage_id, durable_every_seconds, idle_seconds, idle_action,
+                            network, network_version)
+                        VALUES (?, ?, ?, 'NEW', 'NEW', ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?,
+                            ?, ?)
                         RETURNING
                         """
                                 + SessionRow.COLUMNS,
@@ -305,7 +309,9 @@ public class RequestStore {
                         session.id(),
                         session.policy().durableEverySeconds(),
                         session.policy().idleSeconds(),
-                        session.policy().idleAction())
+                        session.policy().idleAction(),
+                        session.network(),
+                        session.network() == null ? 0L : 1L)
                 .orElseThrow();
     }
 

@@ -182,8 +182,7 @@ class FencingTest {
                         Blob.of(new byte[] {1, 2}),
                         false,
                         null,
-                        null,
-                        SessionPolicy.NONE),
+                        null),
                 create,
                 "key",
                 null);

@@ -59,6 +59,19 @@ class ForkStoreTest {
     }
 
     @Test
+    void aChildMayReachWhatItsSourceMayAndCountsAnew() {
+        NetworkRows networks = new NetworkRows(DATABASE.db);
+        SessionId source = running();
+        networks.set(DATABASE.project, source, "{\"allow\":[]}", "test");
+        networks.set(DATABASE.project, source, "{\"dryRun\":true}", "test");
+        SessionId child = forks.children(forked(source, 1)).getFirst().session().id();
+        assertThat(networks.of(DATABASE.project, child))
+                .contains(new NetworkRows.Network(1, "{\"dryRun\":true}"));
+        SessionId plain = forks.children(forked(running(), 1)).getFirst().session().id();
+        assertThat(networks.of(DATABASE.project, plain)).contains(new NetworkRows.Network(0, null));
+    }
+
+    @Test
     void aChildStartsFromTheSnapshotOfItsSourceAndAskingTwiceIsTheSame() {
         OperationId fork = forked(running(), 1);
         ForkStore.Made child = forks.children(fork).getFirst();

@@ -106,8 +106,7 @@ final class TestDatabase {
                 null,
                 false,
                 null,
-                null,
-                SessionPolicy.NONE);
+                null);
     }
 
     /** Runs a statement as it stands. */

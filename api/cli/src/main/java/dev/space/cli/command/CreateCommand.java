@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  id=$(./space create | cut -d' ' -f1)",
-            "  ./space create --size medium --label team=blue --env TOKEN=abc"
+            "  ./space create --size medium --label team=blue --env TOKEN=abc",
+            "  ./space create --allow api.example.com --allow-preset python"
         })
 public final class CreateCommand extends SessionCommand {
 
@@ -49,6 +51,8 @@ public final class CreateCommand extends SessionCommand {
             })
     @Nullable String idle;
 
+    @Mixin NetworkOptions network;
+
     @Spec CommandSpec spec;
 
     private CreateSession.@Nullable Idle idle() {
@@ -72,7 +76,8 @@ public final class CreateCommand extends SessionCommand {
                                 idle(),
                                 durableEvery == null
                                         ? null
-                                        : new CreateSession.Durability(durableEvery))));
+                                        : new CreateSession.Durability(durableEvery),
+                                network.policy())));
         return 0;
     }
 }

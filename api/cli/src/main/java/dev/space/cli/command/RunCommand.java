@@ -31,6 +31,7 @@ import picocli.CommandLine.Parameters;
             "  ./space run -- sh -c 'uname -a; nproc'      a shell line needs a shell",
             "  tar c src | ./space run -- tar t            stdin goes to the command",
             "  ./space run --keep --size medium -- true    keeps the session for `exec`",
+            "  ./space run --allow-preset python -- pip install six",
             "",
             "Exit code: the command's; 128 + n for signal n, 124 after --timeout, 127 no such command,",
             "130 on Ctrl-C; 1 when the platform failed (told on stderr), 2 for a wrong command line."
@@ -50,6 +51,8 @@ public final class RunCommand implements Callable<Integer> {
 
     @Option(names = "--env", paramLabel = "K=V", description = "A variable; may be repeated.")
     Map<String, String> env = new LinkedHashMap<>();
+
+    @Mixin NetworkOptions network;
 
     @Option(names = "--keep", description = "Keep the session; its id is printed on stderr.")
     boolean keep;
@@ -84,7 +87,8 @@ public final class RunCommand implements Callable<Integer> {
                         null,
                         env.isEmpty() ? null : env,
                         keep ? null : OwnSession.LEFT_ALONE,
-                        null);
+                        null,
+                        network.policy());
         try (OwnSession session = new OwnSession(client, keep)) {
             String id = session.create(request);
             RunProcess command = new RunProcess(argv, null, null, null, timeoutMillis, null, null);

@@ -9,6 +9,8 @@ import dev.space.model.SpaceException;
 import dev.space.nodeapi.NodeErrors;
 import dev.space.nodeapi.v1.LineageKeyReply;
 import dev.space.nodeapi.v1.LineageKeyRequest;
+import dev.space.nodeapi.v1.NetworkPolicy;
+import dev.space.nodeapi.v1.NetworkRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -20,6 +22,7 @@ import dev.space.nodeapi.v1.SessionEpoch;
 import dev.space.nodeapi.v1.TemplateState;
 import dev.space.service.command.LineageKeys;
 import dev.space.service.config.SpaceConfig;
+import dev.space.store.NetworkRows;
 import dev.space.store.NodeStore;
 import io.grpc.stub.StreamObserver;
 import io.quarkus.grpc.GrpcService;
@@ -43,14 +46,20 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
     private final NodeStore nodes;
     private final ReportIntake intake;
     private final LineageKeys keys;
+    private final NetworkRows networks;
     private final Duration lease;
 
     @Inject
     public NodeReportsService(
-            NodeStore nodes, ReportIntake intake, LineageKeys keys, SpaceConfig config) {
+            NodeStore nodes,
+            ReportIntake intake,
+            LineageKeys keys,
+            NetworkRows networks,
+            SpaceConfig config) {
         this.nodes = nodes;
         this.intake = intake;
         this.keys = keys;
+        this.networks = networks;
         this.lease = config.node().lease();
     }
 
@@ -123,7 +132,8 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
                         reply.addSessions(
                                 SessionEpoch.newBuilder()
                                         .setSessionId(pair.session())
-                                        .setEpoch(pair.epoch()));
+                                        .setEpoch(pair.epoch())
+                                        .setNetworkVersion(pair.networkVersion()));
                     }
                     return reply.build();
                 });
@@ -146,6 +156,30 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
                             LineageKeyReply.newBuilder().setKey(ByteString.copyFrom(key)).build();
                     Arrays.fill(key, (byte) 0);
                     return reply;
+                });
+    }
+
+    @Override
+    public void network(NetworkRequest request, StreamObserver<NetworkPolicy> answer) {
+        reply(
+                answer,
+                () -> {
+                    SessionId session = new SessionId(request.getSessionId());
+                    NetworkRows.Network network =
+                            networks.forNode(session, request.getNodeId())
+                                    .orElseThrow(() ->
+                                            new SpaceException(
+                                                    ErrorCode.STALE_FENCE,
+                                                    "session "
+                                                            + session
+                                                            + " is not on node "
+                                                            + request.getNodeId()));
+                    NetworkPolicy.Builder reply =
+                            NetworkPolicy.newBuilder().setVersion(network.version());
+                    if (network.policy() != null) {
+                        reply.setPolicy(network.policy());
+                    }
+                    return reply.build();
                 });
     }
 

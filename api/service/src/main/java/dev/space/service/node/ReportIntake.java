@@ -190,6 +190,7 @@ public class ReportIntake {
                 cut(audit.getAction()),
                 cut(audit.getObject()),
                 cut(audit.getOutcome()),
+                cut(audit.getDetail()),
                 Instant.ofEpochMilli(report.getAtMillis()));
     }
 

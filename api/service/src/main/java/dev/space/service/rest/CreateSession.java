@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,8 @@ public record CreateSession(
         @Nullable Deadline deadline,
         @Nullable Boolean autoResume,
         @Nullable Idle idle,
-        @Nullable DurabilityPolicy durability) {
+        @Nullable DurabilityPolicy durability,
+        @Schema(type = SchemaType.OBJECT) @Nullable Map<String, Object> network) {
 
     /** Shortest times: below them the policies would only be at work on themselves. */
     private static final long IDLE_SECONDS_MIN = 10;

@@ -59,6 +59,7 @@ public class SessionsResource {
     private final NodeStore nodes;
     private final EnvCipher cipher;
     private final WorkflowsAhead ahead;
+    private final NetworkPolicies networks;
     private final Views.Sessions sessions;
     private final ObjectMapper json;
     private final Clock clock;
@@ -72,6 +73,7 @@ public class SessionsResource {
             NodeStore nodes,
             EnvCipher cipher,
             WorkflowsAhead ahead,
+            NetworkPolicies networks,
             Views.Sessions sessions,
             ObjectMapper json,
             Clock clock) {
@@ -82,6 +84,7 @@ public class SessionsResource {
         this.nodes = nodes;
         this.cipher = cipher;
         this.ahead = ahead;
+        this.networks = networks;
         this.sessions = sessions;
         this.json = json;
         this.clock = clock;
@@ -114,6 +117,7 @@ public class SessionsResource {
         Size size = request.checkedSize();
         Map<String, String> labels = request.checkedLabels();
         Map<String, String> env = request.checkedEnv();
+        String network = networks.canonical(request.network());
         Optional<String> digest = request.wellFormedTemplate().flatMap(nodes::templateDigest);
         String template =
                 request.checkedTemplate(
@@ -138,7 +142,8 @@ public class SessionsResource {
                 Boolean.TRUE.equals(request.autoResume()),
                 deadlineAt,
                 deadlineAction,
-                policy);
+                policy,
+                network);
     }
 
     private String text(Map<String, String> labels) {

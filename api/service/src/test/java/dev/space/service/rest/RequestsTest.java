@@ -69,7 +69,7 @@ class RequestsTest {
         refused(
                 ErrorCode.UNKNOWN_SIZE,
                 () ->
-                        new CreateSession("d", "huge", null, null, null, null, null, null)
+                        new CreateSession("d", "huge", null, null, null, null, null, null, null)
                                 .checkedSize());
         refused(ErrorCode.INVALID_ARGUMENT, () -> CreateSession.checkEnv(Map.of("A=B", "x")));
         refused(ErrorCode.INVALID_ARGUMENT, () -> CreateSession.checkEnv(Map.of("A", "x\0y")));
@@ -146,7 +146,7 @@ class RequestsTest {
     }
 
     private static String template(@Nullable String name) {
-        return new CreateSession(name, null, null, null, null, null, null, null)
+        return new CreateSession(name, null, null, null, null, null, null, null, null)
                 .checkedTemplate(List.of("default", "minimal"));
     }
 

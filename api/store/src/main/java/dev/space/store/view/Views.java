@@ -97,6 +97,16 @@ public final class Views {
     /** Events. */
     @Singleton
     public static class Events implements PanacheRepositoryBase<EventEntity, Long> {
+        /** Begins the actions of the network gateway's records. */
+        public static final String EGRESS = "egress.";
+
+        /** The gateway's records of a session, newest first. */
+        public List<EventEntity> egress(String session, int limit) {
+            return find("sessionId = ?1 and action like 'egress.%'", Sort.descending("id"), session)
+                    .page(Page.ofSize(limit))
+                    .list();
+        }
+
         public List<EventEntity> ofSession(String session, long after, int limit) {
             return find("sessionId = ?1 and id > ?2", Sort.ascending("id"), session, after)
                     .page(Page.ofSize(limit))

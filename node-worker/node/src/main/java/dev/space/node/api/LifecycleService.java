@@ -27,6 +27,7 @@ import dev.space.nodeapi.v1.NodeLifecycleGrpc;
 import dev.space.nodeapi.v1.ReleaseSessionRequest;
 import dev.space.nodeapi.v1.RemoveSnapshotsRequest;
 import dev.space.nodeapi.v1.SandboxStarted;
+import dev.space.nodeapi.v1.SetEgressRequest;
 import dev.space.nodeapi.v1.SnapshotTaken;
 import dev.space.nodeapi.v1.StartSandboxRequest;
 import dev.space.nodeapi.v1.Storage;
@@ -185,6 +186,19 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                         throw new SpaceException(
                                 ErrorCode.UNAVAILABLE, "another step is at work on " + session);
                     }
+                    return Done.getDefaultInstance();
+                });
+    }
+
+    @Override
+    public void setEgress(SetEgressRequest request, StreamObserver<Done> caller) {
+        Calls.unary(
+                caller,
+                () -> {
+                    manager.setEgress(
+                            new SessionId(request.getSessionId()),
+                            request.getEpoch(),
+                            Wire.network(request.getNetwork()));
                     return Done.getDefaultInstance();
                 });
     }

@@ -11,6 +11,7 @@ import dev.space.model.Size;
 import dev.space.model.SnapshotReason;
 import dev.space.model.SpaceException;
 import dev.space.node.dataplane.SandboxProcess;
+import dev.space.node.egress.NetworkPolicy;
 import dev.space.node.engine.spi.GuestFile;
 import dev.space.node.engine.spi.GuestPath;
 import dev.space.node.engine.spi.GuestProcess;
@@ -162,6 +163,10 @@ public final class Wire {
                 spec.getUser(),
                 spec.getTimeoutMillis(),
                 stdin);
+    }
+
+    static NetworkPolicy network(dev.space.nodeapi.v1.NetworkPolicy network) {
+        return new NetworkPolicy(network.getVersion(), network.getPolicy());
     }
 
     static GuestPath path(FileRequest request) {

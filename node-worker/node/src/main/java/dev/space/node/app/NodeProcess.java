@@ -1,5 +1,6 @@
 package dev.space.node.app;
 
+import dev.space.model.SessionId;
 import dev.space.node.api.BrowseService;
 import dev.space.node.api.DataPlaneService;
 import dev.space.node.api.LifecycleService;
@@ -9,6 +10,7 @@ import dev.space.node.browse.DiskReader;
 import dev.space.node.browse.Disks;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
+import dev.space.node.egress.Egress;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.pool.PoolCounts;
 import dev.space.node.pool.WarmPool;
@@ -53,6 +55,7 @@ public final class NodeProcess implements AutoCloseable {
     private final Wiring wiring;
     private final Outbox outbox;
     private final SnapshotStore snapshots;
+    private final Egress egress;
     private final SandboxManager manager;
     private final Server api;
     private final HealthServer health;
@@ -83,6 +86,7 @@ public final class NodeProcess implements AutoCloseable {
         wiring = Wiring.of(node, memory, machine);
         ControlPlane control =
                 config.control().url().map(url -> new GrpcControlPlane(url, token)).orElse(null);
+        egress = Wiring.egress(node, control, outbox);
         snapshots = new SnapshotStore(wiring.volume());
         preparation = new Preparation(wiring.templates(), node.prepare());
         pool = wiring.pool(Wiring.pool(node, memory, preparation), memory);
@@ -97,18 +101,18 @@ public final class NodeProcess implements AutoCloseable {
                                 Wiring.objects(config, control),
                                 memory,
                                 pool,
+                                egress,
                                 new ExitReports(outbox),
                                 () -> lease.demand(Duration.ZERO),
                                 CrashPoints.NONE,
                                 clock,
                                 node.stateDir()));
-        manager.open();
-        PrometheusMeterRegistry metrics = metrics(memory);
+        adopt();
         health =
                 new HealthServer(
                         new InetSocketAddress(node.bindAddress(), node.httpPort()),
                         this::waitsFor,
-                        metrics);
+                        metrics(memory));
         api = serve(node, token, memory);
         preparation.start();
         pool.start();
@@ -141,15 +145,21 @@ public final class NodeProcess implements AutoCloseable {
         LOG.info("node {} serves on ports {} and {}", node.id(), api.getPort(), health.port());
     }
 
+    /** What runs goes on; then the gateway is told of it. */
+    private void adopt() {
+        manager.open();
+        egress.start();
+    }
+
     private Reporter reporter(ControlPlane control, String id, Figures figures) {
         return new Reporter(
-                control,
-                outbox,
-                id,
-                figures::registration,
-                figures::renewal,
-                manager::endOlderThan,
-                lease);
+                control, outbox, id, figures::registration, figures::renewal, this::told, lease);
+    }
+
+    /** What the control plane says of a session with every lease. */
+    private void told(SessionId session, long epoch, long networkVersion) {
+        manager.endOlderThan(session, epoch);
+        egress.newest(session, networkVersion);
     }
 
     /**
@@ -205,6 +215,12 @@ public final class NodeProcess implements AutoCloseable {
         Gauge.builder("space.node.outbox.dropped", outbox, Outbox::dropped)
                 .description("Reports that were dropped because the outbox was full")
                 .register(registry);
+        Gauge.builder("space.node.gateway.connected", egress, e -> e.isConnected() ? 1 : 0)
+                .description("Whether the network gateway's events arrive")
+                .register(registry);
+        Gauge.builder("space.node.gateway.bound", egress, Egress::boundCount)
+                .description("Sandboxes whose network the gateway knows")
+                .register(registry);
         poolMetrics(registry);
         return registry;
     }
@@ -254,6 +270,7 @@ public final class NodeProcess implements AutoCloseable {
             reporter.close();
         }
         api.shutdownNow();
+        egress.close();
         rolling.close();
         housekeeping.close();
         pool.close();

@@ -5,6 +5,9 @@ import dev.space.durable.S3Settings;
 import dev.space.model.Secret;
 import dev.space.nativeabi.FileSystemType;
 import dev.space.node.config.NodeConfig;
+import dev.space.node.egress.Egress;
+import dev.space.node.egress.GrpcGateway;
+import dev.space.node.egress.PolicySource;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
@@ -17,6 +20,8 @@ import dev.space.node.pool.PoolSettings;
 import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.ControlPlane;
 import dev.space.node.reports.ControlPlaneKeys;
+import dev.space.node.reports.ControlPlanePolicies;
+import dev.space.node.reports.ReportSink;
 import dev.space.node.sandbox.LiveFiles;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.ObjectStore;
@@ -78,6 +83,17 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         secret(needed("secret-key-file", s3.secretKeyFile())));
         return new ObjectStore(
                 new S3DurableStore(settings), new ControlPlaneKeys(control, config.node().id()));
+    }
+
+    /** Without a gateway no sandbox reaches anything. */
+    static Egress egress(NodeConfig.Node node, @Nullable ControlPlane control, ReportSink reports) {
+        PolicySource policies =
+                control == null
+                        ? PolicySource.NOBODY
+                        : new ControlPlanePolicies(control, node.id());
+        return node.gatewaySocket()
+                .map(socket -> Egress.of(new GrpcGateway(socket), policies, reports))
+                .orElseGet(Egress::none);
     }
 
     private static <T> T needed(String key, Optional<T> value) {

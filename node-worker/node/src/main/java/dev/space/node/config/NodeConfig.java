@@ -113,6 +113,9 @@ public interface NodeConfig {
         /** Socket of node-manager. */
         Optional<Path> managerSocket();
 
+        /** Socket of the network gateway; without it sandboxes reach nothing. */
+        Optional<Path> gatewaySocket();
+
         /** Sandboxes that can run at once. */
         @WithDefault("64")
         int slots();

@@ -2,6 +2,8 @@ package dev.space.node.reports;
 
 import dev.space.nodeapi.v1.LineageKeyReply;
 import dev.space.nodeapi.v1.LineageKeyRequest;
+import dev.space.nodeapi.v1.NetworkPolicy;
+import dev.space.nodeapi.v1.NetworkRequest;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
 import dev.space.nodeapi.v1.RenewReply;
@@ -20,6 +22,9 @@ public interface ControlPlane extends AutoCloseable {
 
     /** Only for a session that is on this node. */
     LineageKeyReply lineageKey(LineageKeyRequest request);
+
+    /** Only for a session that is on this node. */
+    NetworkPolicy network(NetworkRequest request);
 
     @Override
     void close();

@@ -2,6 +2,8 @@ package dev.space.node.reports;
 
 import dev.space.nodeapi.v1.LineageKeyReply;
 import dev.space.nodeapi.v1.LineageKeyRequest;
+import dev.space.nodeapi.v1.NetworkPolicy;
+import dev.space.nodeapi.v1.NetworkRequest;
 import dev.space.nodeapi.v1.NodeReportsGrpc;
 import dev.space.nodeapi.v1.RegisterReply;
 import dev.space.nodeapi.v1.RegisterRequest;
@@ -68,6 +70,11 @@ public final class GrpcControlPlane implements ControlPlane {
     @Override
     public LineageKeyReply lineageKey(LineageKeyRequest request) {
         return bounded().lineageKey(request);
+    }
+
+    @Override
+    public NetworkPolicy network(NetworkRequest request) {
+        return bounded().network(request);
     }
 
     @Override

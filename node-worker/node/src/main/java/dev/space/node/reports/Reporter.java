@@ -32,10 +32,12 @@ public final class Reporter implements AutoCloseable {
 
     private static final long RENEW_MILLIS_MIN = 500;
 
-    /** What must happen to sessions whose epoch the control plane names. */
+    /**
+     * What must happen to sessions whose epoch, and version of network, the control plane names.
+     */
     @FunctionalInterface
     public interface EpochSink {
-        void at(SessionId session, long epoch);
+        void at(SessionId session, long epoch, long networkVersion);
     }
 
     private final ControlPlane control;
@@ -134,7 +136,10 @@ public final class Reporter implements AutoCloseable {
         }
         for (SessionEpoch pair : reply.getSessionsList()) {
             try {
-                epochs.at(new SessionId(pair.getSessionId()), pair.getEpoch());
+                epochs.at(
+                        new SessionId(pair.getSessionId()),
+                        pair.getEpoch(),
+                        pair.getNetworkVersion());
             } catch (RuntimeException e) {
                 LOG.warn("epoch {} of {} not applied", pair.getEpoch(), pair.getSessionId(), e);
             }

@@ -96,6 +96,8 @@ final class Adoption {
             return;
         }
         session.save(session.record().withLive(live.running()));
+        int slot = live.vm().slot().number();
+        parts.egress().adopted(session.id(), live.start().epoch(), slot, session.directory());
         ends.watch(session, live.start(), vm);
         LOG.info("adopted the sandbox of {} started by {}", session.id(), live.start());
     }

@@ -1,5 +1,6 @@
 package dev.space.node.sandbox;
 
+import dev.space.node.egress.Egress;
 import dev.space.node.engine.spi.Engine;
 import dev.space.node.engine.spi.StartPermit;
 import dev.space.node.templates.TemplateSource;
@@ -18,6 +19,7 @@ public record NodeParts(
         ObjectStore objects,
         MemoryBudget memory,
         ReadyVms ready,
+        Egress egress,
         VmReports reports,
         StartPermit permit,
         CrashPoints crash,

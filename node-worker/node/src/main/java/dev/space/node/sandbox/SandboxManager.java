@@ -16,6 +16,7 @@ import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
+import dev.space.node.egress.NetworkPolicy;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.volumes.SnapshotManifest;
 import dev.space.node.volumes.Volume;
@@ -232,6 +233,12 @@ public final class SandboxManager implements AutoCloseable {
             }
             return true;
         });
+    }
+
+    /** What a session may reach from now on. */
+    public void setEgress(SessionId id, long epoch, NetworkPolicy policy) {
+        Sandbox sandbox = running(id, epoch);
+        parts.egress().set(sandbox.session(), epoch, policy);
     }
 
     /** The running sandbox of this epoch, or {@code STALE_FENCE}: then the caller looks again. */

@@ -199,8 +199,8 @@ final class SnapshotStep {
 
     void publish(Session session, LiveVm live, Path staged, SnapshotTaken taken, Cause cause) {
         LiveVm.Stop stop = live.stop();
-        GuestToken token =
-                taken.kind() == SnapshotKind.FULL ? parts.liveFiles().token(session.live()) : null;
+        boolean memory = taken.kind() == SnapshotKind.FULL;
+        GuestToken token = memory ? parts.liveFiles().token(session.live()) : null;
         String operation = stop == null ? live.operation().value() : stop.operation().value();
         parts.snapshots()
                 .publish(
@@ -215,7 +215,8 @@ final class SnapshotStep {
                                 live.vm().bundle(),
                                 token,
                                 cause.reason(),
-                                cause.mark()));
+                                cause.mark(),
+                                memory ? parts.egress().addresses(session.id()) : null));
     }
 
     /** Null when no disk of a dead sandbox is here. */

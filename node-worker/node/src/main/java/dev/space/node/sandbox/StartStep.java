@@ -10,6 +10,8 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.model.SpaceException;
 import dev.space.node.dataplane.ProcessTable;
+import dev.space.node.egress.Egress;
+import dev.space.node.egress.SyntheticAddress;
 import dev.space.node.engine.spi.GuestToken;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmFiles;
@@ -49,6 +51,7 @@ final class StartStep {
      * Where the VM comes from.
      *
      * @param fresh the template's start snapshot, when it is that
+     * @param addresses names that the guest may know by an address of before
      */
     record Plan(
             LiveFiles.Source source,
@@ -56,7 +59,13 @@ final class StartStep {
             GuestToken token,
             boolean memoryLost,
             TemplateInfo template,
-            @Nullable StartFiles fresh) {}
+            @Nullable StartFiles fresh,
+            List<SyntheticAddress> addresses) {
+
+        Plan {
+            addresses = List.copyOf(addresses);
+        }
+    }
 
     /**
      * All that one start is about.
@@ -113,6 +122,7 @@ final class StartStep {
         rung.drop();
         if (session.record().live() == null) { // the journal does not know of it
             parts.volume().discard(session.live());
+            parts.egress().closed(session.id());
             parts.engine().releaseSlot(rung.record().slot());
             parts.memory().free(session.id());
         } else {
@@ -132,6 +142,13 @@ final class StartStep {
                         parts.clock().millis());
         parts.crash().at("start.taken");
         Map<String, Long> phases = new TreeMap<>();
+        Egress.Opening network =
+                parts.egress()
+                        .opening(
+                                session.id(),
+                                live.start().epoch(),
+                                rung.record().slot().number(),
+                                start.plan().addresses());
         long began = System.nanoTime();
         if (rung.isMadeAhead()) {
             // Until the journal names its VM a restart ends it: it is in a slot of nobody's.
@@ -173,6 +190,7 @@ final class StartStep {
                                         started,
                                         null)));
         rung.done();
+        network.done(session.directory());
         ends.watch(session, live.start(), vm);
         return started;
     }
@@ -244,7 +262,8 @@ final class StartStep {
                     start.token(),
                     false,
                     template,
-                    start);
+                    start,
+                    List.of());
         }
         SessionId owner = owner(request, snapshot);
         SnapshotManifest manifest = parts.snapshots().require(owner, snapshot);
@@ -263,11 +282,23 @@ final class StartStep {
                     manifest.token(),
                     false,
                     template,
-                    null);
+                    null,
+                    addresses(manifest));
         }
         String own = parts.engine().bundle(template.bundle());
         String bundle = parts.engine().hasBundle(own) ? own : parts.engine().info().bundleDigest();
-        return new Plan(source(directory, false), bundle, GuestToken.fresh(), full, template, null);
+        return new Plan(
+                source(directory, false),
+                bundle,
+                GuestToken.fresh(),
+                full,
+                template,
+                null,
+                List.of());
+    }
+
+    private static List<SyntheticAddress> addresses(SnapshotManifest manifest) {
+        return manifest.addresses() == null ? List.of() : manifest.addresses();
     }
 
     /** A child starts from its source's snapshot, or from what was fetched for it. */

@@ -80,6 +80,8 @@ final class VmEnds {
     }
 
     private void release(Session session, LiveVm live) {
+        // The gateway lets go first: nothing of this session may speak for the slot's next one.
+        parts.egress().closed(session.id());
         if (live.phase() != LiveVm.Phase.DEAD) {
             parts.engine().releaseSlot(live.vm().slot());
         }

@@ -4,7 +4,9 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.model.Size;
 import dev.space.model.SnapshotReason;
+import dev.space.node.egress.SyntheticAddress;
 import dev.space.node.engine.spi.GuestToken;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param token what the guest accepts when its memory is loaded; null in a disk snapshot
  * @param reason why it was made; null in one of a release that did not say
  * @param mark what the guest had done by then; only where the node made it by itself
+ * @param addresses what its memory may know names by; null where it has none
  */
 public record SnapshotManifest(
         SnapshotTaken taken,
@@ -26,7 +29,8 @@ public record SnapshotManifest(
         String bundle,
         @Nullable GuestToken token,
         @Nullable SnapshotReason reason,
-        @Nullable ChangeMark mark) {
+        @Nullable ChangeMark mark,
+        @Nullable List<SyntheticAddress> addresses) {
 
     public static final String FILE = "manifest.json";
 

@@ -14,6 +14,7 @@ import dev.space.model.SessionId;
 import dev.space.model.Size;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
+import dev.space.node.egress.Egress;
 import dev.space.node.engine.fake.FakeEngine;
 import dev.space.node.engine.fake.FakeMachine;
 import dev.space.node.engine.fake.FaultPlan;
@@ -112,6 +113,7 @@ final class TestNode {
                                 objects,
                                 memory,
                                 pool,
+                                Egress.none(),
                                 (session, start, exit) ->
                                         reports.add(start.epoch() + " " + exit.reason()),
                                 () -> permit.demand(),
