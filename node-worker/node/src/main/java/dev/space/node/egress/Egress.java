@@ -133,7 +133,7 @@ public final class Egress implements AutoCloseable {
         if (to == null) {
             return;
         }
-        NetworkFile kept = NetworkFile.read(directory);
+        NetworkFile kept = NetworkFile.read(directory, epoch);
         NetworkPolicy policy = kept == null ? null : kept.policy();
         List<SyntheticAddress> known = kept == null ? List.of() : kept.addresses();
         Entry entry = new Entry(session, epoch, slot, to, policy, known);

@@ -20,7 +20,7 @@ final class Entry {
     private static final Logger LOG = LoggerFactory.getLogger(Entry.class);
 
     /** Names of one session; the gateway has a bound of its own, and the first ones stay. */
-    static final int ADDRESSES_MAX = 4096;
+    static final int ADDRESSES_MAX = 8192;
 
     private final SessionId session;
     private final long epoch;
@@ -156,11 +156,34 @@ final class Entry {
                 unbind();
             } else {
                 asked = true;
-                gateway.bind(new Gateway.Binding(slot, session, epoch, now, list()));
+                bind(new Gateway.Binding(slot, session, epoch, now, list()));
                 toldVersion = now.version();
             }
             write();
         });
+    }
+
+    /** Whoever had the slot before, and could not be unbound then, is first unbound now. */
+    private void bind(Gateway.Binding binding) {
+        try {
+            gateway.bind(binding);
+        } catch (RuntimeException e) {
+            if (!clearSlot()) {
+                throw e;
+            }
+            gateway.bind(binding);
+        }
+    }
+
+    private boolean clearSlot() {
+        boolean cleared = false;
+        for (Gateway.Bound other : gateway.list()) {
+            if (other.slot() == slot && !other.session().equals(session)) {
+                List<SyntheticAddress> _ = gateway.unbind(slot, other.session(), other.epoch());
+                cleared = true;
+            }
+        }
+        return cleared;
     }
 
     /** Where a restart of this process finds it. Waits for no call to the gateway. */
@@ -178,7 +201,7 @@ final class Entry {
         if (now == null || now.isNone()) {
             NetworkFile.remove(place);
         } else {
-            new NetworkFile(now, list()).write(place);
+            new NetworkFile(epoch, now, list()).write(place);
         }
     }
 

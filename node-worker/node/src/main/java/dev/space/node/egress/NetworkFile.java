@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What a running sandbox had, beside its journal, for this process's next start. */
-record NetworkFile(NetworkPolicy policy, List<SyntheticAddress> addresses) {
+record NetworkFile(long epoch, NetworkPolicy policy, List<SyntheticAddress> addresses) {
 
     private static final Logger LOG = LoggerFactory.getLogger(NetworkFile.class);
     private static final String NAME = "network.json";
@@ -21,14 +21,17 @@ record NetworkFile(NetworkPolicy policy, List<SyntheticAddress> addresses) {
         addresses = List.copyOf(addresses);
     }
 
-    /** Null where there is none that can be read: then the control plane is asked. */
-    static @Nullable NetworkFile read(Path directory) {
+    /**
+     * Null where there is none of this epoch's that can be read: then the control plane is asked.
+     */
+    static @Nullable NetworkFile read(Path directory, long epoch) {
         Path file = directory.resolve(NAME);
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return null;
         }
         try {
-            return Json.MAPPER.readValue(Files.readAllBytes(file), NetworkFile.class);
+            NetworkFile read = Json.MAPPER.readValue(Files.readAllBytes(file), NetworkFile.class);
+            return read.epoch() == epoch ? read : null;
         } catch (IOException | RuntimeException e) {
             LOG.warn("{} cannot be read", file, e);
             return null;

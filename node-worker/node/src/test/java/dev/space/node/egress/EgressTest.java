@@ -1,5 +1,6 @@
 package dev.space.node.egress;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -47,6 +48,7 @@ class EgressTest {
 
     @AfterEach
     void close() {
+        egress.closed(ONE); // no file of it is written any more
         egress.close();
     }
 
@@ -99,11 +101,7 @@ class EgressTest {
         egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
         gateway.kill();
         gateway.startAnew();
-        SessionId stranger =
-                new SessionId(
-                        Ids.text(
-                                "ses",
-                                new byte[] {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+        SessionId stranger = new SessionId(Ids.text("ses", "aaaaaaaaaaaaaaaa".getBytes(US_ASCII)));
         gateway.bind(new Gateway.Binding(9, stranger, 1, new NetworkPolicy(1, "{}"), List.of()));
         await(() -> gateway.binding(5) != null && gateway.binding(9) == null);
         assertThat(bound().addresses()).containsExactly(NAME);
@@ -117,6 +115,15 @@ class EgressTest {
         assertThat(gateway.binding(5)).isNotNull();
         egress.closed(ONE);
         assertThat(gateway.binding(5)).isNull();
+    }
+
+    @Test
+    void whoeverIsStillBoundToTheSlotIsUnboundFirst() {
+        SessionId before = new SessionId(Ids.text("ses", "bbbbbbbbbbbbbbbb".getBytes(US_ASCII)));
+        gateway.bind(new Gateway.Binding(5, before, 9, new NetworkPolicy(1, "{}"), List.of()));
+        policies.put(ONE, new NetworkPolicy(1, "{}"));
+        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        assertThat(bound().session()).isEqualTo(ONE);
     }
 
     @Test
@@ -168,6 +175,18 @@ class EgressTest {
         await(() -> gateway.binding(5) != null);
         assertThat(bound().policy().version()).isEqualTo(7);
         assertThat(bound().addresses()).containsExactly(NAME);
+    }
+
+    @Test
+    void whatAnEarlierEpochHadIsNotBelieved() {
+        policies.put(ONE, new NetworkPolicy(1, "{\"dryRun\":true}"));
+        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        await(() -> Files.isRegularFile(directory.resolve("network.json")));
+        policies.put(ONE, new NetworkPolicy(2, "{}"));
+        egress.adopted(ONE, 2, 6, directory);
+        await(() -> gateway.binding(6) != null);
+        assertThat(java.util.Objects.requireNonNull(gateway.binding(6)).policy().version())
+                .isEqualTo(2);
     }
 
     @Test

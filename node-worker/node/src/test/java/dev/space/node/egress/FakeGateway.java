@@ -66,6 +66,10 @@ final class FakeGateway implements Gateway {
     @Override
     public synchronized void bind(Binding binding) {
         called("bind " + binding.slot() + " v" + binding.policy().version());
+        Binding before = bindings.get(binding.slot());
+        if (before != null && !before.session().equals(binding.session())) {
+            throw new IllegalStateException("another session is bound");
+        }
         bindings.put(binding.slot(), binding);
         tables.put(binding.slot(), new ArrayList<>(binding.addresses()));
         if (losesAnswers) {
