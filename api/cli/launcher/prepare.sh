@@ -134,8 +134,9 @@ maven() {
 }
 
 build_java() {
-    maven package -Dmaven.test.skip=true -Dspotless.check.skip=true \
-        -pl api/app,api/cli,node-worker/node,node-worker/manager,node-worker/objects,verification -am
+    local modules=api/app,api/cli,verification
+    modules+=,node-worker/node,node-worker/manager,node-worker/gateway,node-worker/objects
+    maven package -Dmaven.test.skip=true -Dspotless.check.skip=true -pl "$modules" -am
 }
 
 # Not into the toolchain of another user, who could not change it afterwards.
@@ -175,7 +176,7 @@ assemble_release() {
     local stage=$RELEASE.stage-$$ module
     rm -rf "$stage"
     mkdir -p "$stage/bin"
-    for module in api/cli node-worker/{node,manager,objects} verification; do
+    for module in api/cli node-worker/{node,manager,objects,gateway} verification; do
         mkdir "$stage/${module##*/}"
         cp "$SPACE_HOME/$module"/target/*.jar "$stage/${module##*/}/"
         cp -r "$SPACE_HOME/$module/target/lib" "$stage/${module##*/}/"

@@ -23,7 +23,14 @@ final class Platform implements AutoCloseable {
     static final String TEMPLATE = "minimal";
     static final String SIZE = "xs";
     static final List<String> SERVICES =
-            List.of("postgres", "temporal", "objects", "control", "node-manager", "node-worker");
+            List.of(
+                    "postgres",
+                    "temporal",
+                    "objects",
+                    "control",
+                    "node-manager",
+                    "gateway",
+                    "node-worker");
 
     private static final Duration UP_MAX = Duration.ofMinutes(15);
     private static final Duration DOWN_MAX = Duration.ofMinutes(5);

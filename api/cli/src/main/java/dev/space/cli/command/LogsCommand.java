@@ -34,7 +34,7 @@ public final class LogsCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "PROCESS",
             description =
-                    "postgres, temporal, objects, control, node-manager, node-worker (of further"
+                    "postgres, temporal, objects, control, node-manager, gateway, node-worker (of further"
                             + " nodes: node-worker-2 and so on), supervisor.")
     @Nullable String process;
 

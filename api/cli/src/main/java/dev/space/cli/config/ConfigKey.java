@@ -24,6 +24,11 @@ public enum ConfigKey {
     PORT_NODE_API("space.ports.node-api", Type.PORT, "0", "gRPC port of node-worker."),
     PORT_NODE_HTTP(
             "space.ports.node-http", Type.PORT, "0", "Health and metrics port of node-worker."),
+    PORT_GATEWAY_HTTP(
+            "space.ports.gateway-http",
+            Type.PORT,
+            "0",
+            "Health and metrics port of the network gateway."),
     PORT_OBJECTS("space.ports.objects", Type.PORT, "0", "Port of the embedded object store (S3)."),
     DATABASE_URL(
             "space.database.url",
@@ -170,6 +175,16 @@ public enum ConfigKey {
             Type.COUNT,
             "16",
             "Size of the btrfs loop image where the data directory is not on btrfs; preallocated."),
+    EGRESS_RESOLVERS(
+            "space.egress.resolvers",
+            Type.TEXT,
+            "",
+            "DNS servers (ADDRESS[:PORT], by comma) that the gateway asks; empty: the machine's own."),
+    EGRESS_DENIED(
+            "space.egress.denied",
+            Type.TEXT,
+            "",
+            "Addresses (CIDR, by comma) that no sandbox reaches, whatever its policy says."),
     LOG_MAX_MIB(
             "space.log.max-mib",
             Type.COUNT,

@@ -48,9 +48,18 @@ public record NodePlace(Platform platform, int number) {
         return own("node-worker");
     }
 
+    public String gateway() {
+        return own("gateway");
+    }
+
     /** Its processes, in the order of their start. */
     public List<String> services() {
-        return List.of(manager(), worker());
+        return List.of(manager(), gateway(), worker());
+    }
+
+    /** The system user of its gateway. */
+    public String gatewayUser() {
+        return own("space-gateway");
     }
 
     /** The system user of its node-worker. */
@@ -71,8 +80,12 @@ public record NodePlace(Platform platform, int number) {
         return own("node-http");
     }
 
+    public String gatewayPort() {
+        return own("gateway-http");
+    }
+
     public List<String> ports() {
-        return List.of(apiPort(), httpPort());
+        return List.of(apiPort(), httpPort(), gatewayPort());
     }
 
     /** There while an operator wants the node stopped. */
@@ -104,6 +117,20 @@ public record NodePlace(Platform platform, int number) {
 
     public Path managerSocket() {
         return sockets().resolve("manager.sock");
+    }
+
+    /** Where the gateway asks node-manager. */
+    public Path managerGatewaySocket() {
+        return sockets().resolve("gateway.sock");
+    }
+
+    public Path gatewaySockets() {
+        return platform.sockets().resolve(own("gateway"));
+    }
+
+    /** Where node-worker tells the gateway. */
+    public Path gatewaySocket() {
+        return gatewaySockets().resolve("control.sock");
     }
 
     /** Tag of its namespaces and cgroups. */

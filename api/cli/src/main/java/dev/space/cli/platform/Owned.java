@@ -11,6 +11,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 /** Makes directories and files with owner and mode as they must be, whatever the umask says. */
 public final class Owned {
 
+    private static final int MODE_BITS = 07777;
+    private static final int SET_GROUP = 02000;
+
     private Owned() {}
 
     public static Path directory(Path path, User owner, String mode) {
@@ -21,6 +24,16 @@ public final class Owned {
             return path;
         } catch (IOException e) {
             throw new PlatformException("cannot make " + path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** What is made in the directory from now on gets its group. */
+    public static void inheritGroup(Path directory) {
+        try {
+            int mode = (int) Files.getAttribute(directory, "unix:mode") & MODE_BITS;
+            Files.setAttribute(directory, "unix:mode", mode | SET_GROUP);
+        } catch (IOException e) {
+            throw new PlatformException("cannot set " + directory + " right", e);
         }
     }
 

@@ -37,6 +37,7 @@ public record Ports(Map<String, Integer> byName) {
                     "temporal-metrics", ConfigKey.PORT_TEMPORAL_METRICS,
                     "node-api", ConfigKey.PORT_NODE_API,
                     "node-http", ConfigKey.PORT_NODE_HTTP,
+                    "gateway-http", ConfigKey.PORT_GATEWAY_HTTP,
                     "objects", ConfigKey.PORT_OBJECTS);
 
     private static final List<String> NAMES =

@@ -60,11 +60,21 @@ record Layout(
         var _ = Owned.directory(place.managerDirectory().resolve("exits"), root, "rwx--x--x");
         var _ = Owned.directory(place.state(), worker(place), "rwx------");
         var _ = Owned.directory(place.sockets(), root, "rwxr-xr-x");
+        User gateway = gateway(place);
+        // The gateway makes its socket there, which gets the group of its node-worker, who alone
+        // may pass besides.
+        User shared = new User(gateway.name(), gateway.uid(), worker(place).gid());
+        Owned.inheritGroup(Owned.directory(place.gatewaySockets(), shared, "rwxr-x---"));
     }
 
     /** Each node-worker has a user of its own: none can read another one's files. */
     static User worker(NodePlace place) {
         return Users.ensure(place.user());
+    }
+
+    /** Nor can the gateway, which has nothing to read. */
+    static User gateway(NodePlace place) {
+        return Users.ensure(place.gatewayUser());
     }
 
     boolean embeddedPostgres() {

@@ -13,12 +13,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Says how the processes of one node are started: node-manager and node-worker. */
+/** Says how the processes of one node are started: node-manager, gateway and node-worker. */
 final class NodeServices {
 
     private static final Duration MANAGER_READY_MAX = Duration.ofMinutes(1);
+
+    private static final Duration GATEWAY_READY_MAX = Duration.ofMinutes(1);
 
     /** The first start makes start snapshots: a cold boot without hardware help takes its time. */
     private static final Duration NODE_READY_MAX = Duration.ofMinutes(10);
@@ -64,12 +67,18 @@ final class NodeServices {
     List<Service> of(NodePlace place) {
         List<Service> services = new ArrayList<>();
         List<String> before = new ArrayList<>(List.of("control"));
-        if (layout.config().text(ConfigKey.NODE_ENGINE).equals("qemu")) {
+        if (hasGateway()) {
             services.add(manager(place));
+            services.add(gateway(place));
             before.add(place.manager());
         }
         services.add(worker(place, before));
         return services;
+    }
+
+    /** Fake VMs have no network that one could guard. */
+    private boolean hasGateway() {
+        return layout.config().text(ConfigKey.NODE_ENGINE).equals("qemu");
     }
 
     private int uidBase(NodePlace place) {
@@ -90,6 +99,8 @@ final class NodeServices {
                         .set("space.manager.jail", platform.release().resolve("bin/space-jail"))
                         .set("space.node.accelerator", accelerator)
                         .set("space.manager.worker-user", place.user())
+                        .set("space.manager.gateway-socket", place.managerGatewaySocket())
+                        .set("space.manager.gateway-user", place.gatewayUser())
                         .write(file(place.manager()), layout.root());
         return new Service(
                 place.manager(),
@@ -106,6 +117,50 @@ final class NodeServices {
                 List.of(),
                 Readiness.unixSocket(place.managerSocket()),
                 MANAGER_READY_MAX,
+                "TERM",
+                STOP_MAX);
+    }
+
+    /** Nobody waits for it: without it sandboxes run, and reach nothing. */
+    private Service gateway(NodePlace place) {
+        User user = Layout.gateway(place);
+        Path directory = place.gatewaySockets();
+        String ports =
+                layout.ports().byName().values().stream()
+                        .sorted()
+                        .map(String::valueOf)
+                        .collect(Collectors.joining(","));
+        Path config =
+                new ProcessConfig()
+                        .set("space.gateway.control-socket", place.gatewaySocket())
+                        .set("space.gateway.sockets-socket", place.managerGatewaySocket())
+                        .set("space.gateway.worker-uid", Layout.worker(place).uid())
+                        .set("space.gateway.http-port", layout.ports().of(place.gatewayPort()))
+                        .set(
+                                "space.gateway.resolvers",
+                                layout.config().text(ConfigKey.EGRESS_RESOLVERS))
+                        .set("space.gateway.denied", layout.config().text(ConfigKey.EGRESS_DENIED))
+                        .set("space.gateway.platform-ports", ports)
+                        .write(file(place.gateway()), user);
+        return new Service(
+                place.gateway(),
+                user,
+                List.of(),
+                java(
+                        "gateway",
+                        Compilation.SECOND_FOR_BULK,
+                        "dev.space.gateway.Main",
+                        "-Xmx256m",
+                        config),
+                Map.of("HOME", "/nonexistent"),
+                directory,
+                List.of(place.manager()),
+                Readiness.http(
+                        http,
+                        "http://127.0.0.1:"
+                                + layout.ports().of(place.gatewayPort())
+                                + "/health/ready"),
+                GATEWAY_READY_MAX,
                 "TERM",
                 STOP_MAX);
     }
@@ -142,6 +197,9 @@ final class NodeServices {
         ProcessConfig settings = new ProcessConfig();
         for (ConfigKey key : AS_WRITTEN) {
             settings.set(key.key(), layout.config().text(key));
+        }
+        if (hasGateway()) {
+            settings.set("space.node.gateway-socket", place.gatewaySocket());
         }
         return layout.objectStore(settings, place.role(), user)
                 .set("space.node.id", place.id(layout.config().text(ConfigKey.NODE_ID)))

@@ -17,7 +17,7 @@ final class NodePlaceTest {
     @Test
     void theFirstHasThePlainNames() {
         NodePlace first = new NodePlace(PLATFORM, 1);
-        assertThat(first.services()).containsExactly("node-manager", "node-worker");
+        assertThat(first.services()).containsExactly("node-manager", "gateway", "node-worker");
         assertThat(first.id("local")).isEqualTo("local");
         assertThat(first.data()).isEqualTo(Path.of("/data/node"));
         assertThat(first.instance()).isEqualTo(PLATFORM.instance());
@@ -41,6 +41,11 @@ final class NodePlaceTest {
                         NodePlace::stopped,
                         NodePlace::managerDirectory,
                         NodePlace::managerSocket,
+                        NodePlace::managerGatewaySocket,
+                        NodePlace::gateway,
+                        NodePlace::gatewayUser,
+                        NodePlace::gatewayPort,
+                        NodePlace::gatewaySocket,
                         NodePlace::instance);
         for (Function<NodePlace, Object> what : own) {
             assertThat(NodePlace.all(PLATFORM).stream().map(what))
