@@ -14,7 +14,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The gateway's socket: one peer user and one request, that for the sockets of a slot. They are
@@ -31,7 +33,7 @@ final class GatewayServer implements AutoCloseable {
     private final Slots slots;
     private final UnixSocket listener;
     private final Semaphore connections = new Semaphore(CONNECTIONS_MAX);
-    private volatile boolean closed;
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     private GatewayServer(Worker gateway, Slots slots, UnixSocket listener) {
         this.gateway = gateway;
@@ -58,14 +60,14 @@ final class GatewayServer implements AutoCloseable {
     }
 
     private void serve() {
-        while (!closed) {
+        while (closed.getCount() > 0) {
             connections.acquireUninterruptibly();
             UnixSocket peer = null;
             try {
                 peer = listener.accept(LOOK_AGAIN);
             } catch (IOException e) {
                 LOG.log(Level.ERROR, "no connection can be accepted: {0}", e.getMessage());
-                pause();
+                awaitClose();
             }
             if (peer == null) {
                 connections.release();
@@ -88,9 +90,10 @@ final class GatewayServer implements AutoCloseable {
         listener.close();
     }
 
-    private static void pause() {
+    /** Not at once again, as when descriptors have run out; but a close ends it. */
+    private void awaitClose() {
         try {
-            Thread.sleep(LOOK_AGAIN);
+            boolean _ = closed.await(LOOK_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -132,6 +135,6 @@ final class GatewayServer implements AutoCloseable {
     /** Serves nobody new, within a second. */
     @Override
     public void close() {
-        closed = true;
+        closed.countDown();
     }
 }
