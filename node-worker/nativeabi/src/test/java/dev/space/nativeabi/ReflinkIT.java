@@ -117,10 +117,11 @@ class ReflinkIT {
                 mapped.force();
             }
             byte[] before = Files.readAllBytes(file);
-            assertThat(ExtentMap.of(file)).hasSizeGreaterThan(500);
+            int all = ExtentMap.of(file).size();
+            assertThat(all).isGreaterThan(500);
             Defragment.range(file, 0, length / 2, 256 << 10);
             int half = ExtentMap.of(file).size();
-            assertThat(half).as("a half of it").isBetween(200, 600);
+            assertThat(half).as("a half of %s", all).isBetween(all / 4, all * 2 / 3);
             Defragment.range(file, length / 2, length / 2, 256 << 10);
             assertThat(ExtentMap.of(file)).hasSizeLessThan(50);
             assertThat(Files.readAllBytes(file)).isEqualTo(before);

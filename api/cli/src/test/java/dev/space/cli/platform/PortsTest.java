@@ -25,7 +25,7 @@ final class PortsTest {
     @Test
     void chosenPortsDifferAndStay() {
         Ports first = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
-        assertThat(new HashSet<>(first.byName().values())).hasSize(9);
+        assertThat(new HashSet<>(first.byName().values())).hasSize(10);
         assertThat(Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of())).isEqualTo(first);
         assertThat(Ports.stored(platform())).contains(first);
     }
@@ -34,7 +34,7 @@ final class PortsTest {
     void eachNodeHasItsOwn() {
         Ports one = Ports.choose(platform(), SpaceConfig.defaults(), 1, Set.of());
         Ports three = Ports.choose(platform(), SpaceConfig.defaults(), 3, Set.of());
-        assertThat(new HashSet<>(three.byName().values())).hasSize(9 + 4);
+        assertThat(new HashSet<>(three.byName().values())).hasSize(10 + 2 * 3);
         assertThat(three.byName()).containsAllEntriesOf(one.byName());
         assertThat(three.of("node-api-3")).isNotEqualTo(three.of("node-api-2"));
         assertThat(Ports.choose(platform(), SpaceConfig.defaults(), 3, Set.of())).isEqualTo(three);
