@@ -1,11 +1,13 @@
 package dev.space.nativeabi;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.RandomAccessFile;
-import java.nio.MappedByteBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -106,13 +108,16 @@ class ReflinkIT {
         int length = 8 << 20;
         Path file = mount.resolve("fragmented");
         Files.write(file, pattern(length));
-        try (RandomAccessFile f = new RandomAccessFile(file.toFile(), "rw")) {
-            MappedByteBuffer mapped = f.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, length);
+        // The arena ends the mapping, which would keep the file system from being unmounted.
+        try (RandomAccessFile f = new RandomAccessFile(file.toFile(), "rw");
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment mapped =
+                    f.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, length, arena);
             for (int round = 0; round < 4; round++) {
                 Path clone = mount.resolve("fragment-clone-" + round);
                 Reflink.clone(file, clone);
                 for (int page = round; page < length / 4096; page += 8) {
-                    mapped.put(page * 4096, (byte) (page + round));
+                    mapped.set(JAVA_BYTE, page * 4096L, (byte) (page + round));
                 }
                 mapped.force();
             }
@@ -125,7 +130,7 @@ class ReflinkIT {
             Defragment.range(file, length / 2, length / 2, 256 << 10);
             assertThat(ExtentMap.of(file)).hasSizeLessThan(50);
             assertThat(Files.readAllBytes(file)).isEqualTo(before);
-            mapped.put(5, (byte) 99);
+            mapped.set(JAVA_BYTE, 5, (byte) 99);
             assertThat(Files.readAllBytes(file)[5]).as("the mapping goes on").isEqualTo((byte) 99);
             assertThat(Files.mismatch(file, mount.resolve("fragment-clone-0"))).isNotEqualTo(-1);
         }
