@@ -109,13 +109,14 @@ final class ArchitectureTest {
         check(
                 noClasses()
                         .that()
-                        .resideOutsideOfPackage("dev.space.durable..")
+                        .resideOutsideOfPackages("dev.space.durable..", "dev.space.bench.floor..")
                         .should()
                         .dependOnClassesThat()
                         .resideInAPackage("io.minio..")
                         .because(
                                 "what is durable is decided by a row: one place moves snapshots,"
-                                        + " and no second one may think that it did"));
+                                        + " and no second one may think that it did; a floor moves"
+                                        + " bytes that are nobody's"));
     }
 
     @Test
