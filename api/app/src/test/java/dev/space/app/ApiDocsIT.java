@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 class ApiDocsIT extends SharedPlatform {
     private static final Path DOCS = Path.of("../../docs/api.md");
     private static final Pattern ROW =
-            Pattern.compile("\\| `((?:GET|POST|PUT|PATCH|DELETE) /(?:operator/)?v1/[^`]*)` \\|(.*)");
+            Pattern.compile(
+                    "\\| `((?:GET|POST|PUT|PATCH|DELETE)" + " /(?:operator/)?v1/[^`]*)` \\|(.*)");
     private static final Pattern NAME = Pattern.compile("`([a-zA-Z]+)`");
 
     /** Names in a row's query column that are values and not parameters. */
