@@ -32,6 +32,7 @@ final class NodeLink implements AutoCloseable {
     static final String DIGEST = "a".repeat(64);
     static final Duration LEASE = Duration.ofSeconds(8);
     static final int SLOTS = 500;
+    private static final int REPORT_TRIES = 5;
     private static final System.Logger LOG = System.getLogger(NodeLink.class.getName());
     private static final TemplateState TEMPLATE =
             TemplateState.newBuilder()
@@ -130,20 +131,28 @@ final class NodeLink implements AutoCloseable {
                 .network(NetworkRequest.newBuilder().setNodeId(node).setSessionId(session).build());
     }
 
-    /** As a node passes on what its gateway recorded. */
+    /** As a node passes on what its gateway recorded: the same batch again where a call is lost. */
     void audited(String session, AuditRecord.Builder audit) {
-        var _ =
-                stub(channels.getFirst())
-                        .report(
-                                ReportBatch.newBuilder()
-                                        .setNodeId(id)
-                                        .addReports(
-                                                Report.newBuilder()
-                                                        .setSequence(nextSequence())
-                                                        .setSessionId(session)
-                                                        .setAtMillis(System.currentTimeMillis())
-                                                        .setAudit(audit))
-                                        .build());
+        ReportBatch batch =
+                ReportBatch.newBuilder()
+                        .setNodeId(id)
+                        .addReports(
+                                Report.newBuilder()
+                                        .setSequence(nextSequence())
+                                        .setSessionId(session)
+                                        .setAtMillis(System.currentTimeMillis())
+                                        .setAudit(audit))
+                        .build();
+        for (int left = REPORT_TRIES - 1; ; left--) {
+            try {
+                var _ = stub(channels.getFirst()).report(batch);
+                return;
+            } catch (StatusRuntimeException lost) {
+                if (left == 0) {
+                    throw lost;
+                }
+            }
+        }
     }
 
     long nextSequence() {
