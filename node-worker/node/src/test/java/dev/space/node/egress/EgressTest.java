@@ -99,10 +99,11 @@ class EgressTest {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         egress.start();
         egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
+        await(egress::isConnected);
         gateway.kill();
-        gateway.startAnew();
         SessionId stranger = new SessionId(Ids.text("ses", "aaaaaaaaaaaaaaaa".getBytes(US_ASCII)));
-        gateway.bind(new Gateway.Binding(9, stranger, 1, new NetworkPolicy(1, "{}"), List.of()));
+        gateway.startAnewWith(
+                new Gateway.Binding(9, stranger, 1, new NetworkPolicy(1, "{}"), List.of()));
         await(() -> gateway.binding(5) != null && gateway.binding(9) == null);
         assertThat(bound().addresses()).containsExactly(NAME);
     }

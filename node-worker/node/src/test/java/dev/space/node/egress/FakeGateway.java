@@ -32,6 +32,12 @@ final class FakeGateway implements Gateway {
         events = new LinkedBlockingQueue<>();
     }
 
+    /** With a binding that it has before anybody can connect. */
+    synchronized void startAnewWith(Binding stranger) {
+        startAnew();
+        bindings.put(stranger.slot(), stranger);
+    }
+
     synchronized void losesAnswers(boolean yes) {
         losesAnswers = yes;
     }
@@ -101,11 +107,12 @@ final class FakeGateway implements Gateway {
 
     @Override
     public void follow(Events to) {
-        to.connected();
+        // First the stream, then the word of it: a kill in between ends this stream too.
         LinkedBlockingQueue<java.util.Optional<EgressRecord>> now;
         synchronized (this) {
             now = events;
         }
+        to.connected();
         try {
             while (true) {
                 java.util.Optional<EgressRecord> next = now.take();
