@@ -166,7 +166,7 @@ public final class Wire {
     }
 
     static NetworkPolicy network(dev.space.nodeapi.v1.NetworkPolicy network) {
-        return new NetworkPolicy(network.getVersion(), network.getPolicy());
+        return new NetworkPolicy(network.getVersion(), network.getPolicy(), network.getGrants());
     }
 
     static GuestPath path(FileRequest request) {

@@ -57,7 +57,8 @@ public final class GrpcGateway implements Gateway {
                                         .setSessionId(binding.session().value())
                                         .setEpoch(binding.epoch())
                                         .setPolicyVersion(binding.policy().version()))
-                        .setPolicyJson(binding.policy().json());
+                        .setPolicyJson(binding.policy().json())
+                        .setGrantsJson(binding.policy().grants());
         for (SyntheticAddress known : binding.addresses()) {
             request.addAddresses(
                     dev.space.gatewayapi.v1.SyntheticAddress.newBuilder()

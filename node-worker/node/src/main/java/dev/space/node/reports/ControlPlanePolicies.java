@@ -24,6 +24,6 @@ public final class ControlPlanePolicies implements PolicySource {
                                 .setNodeId(nodeId)
                                 .setSessionId(session.value())
                                 .build());
-        return new NetworkPolicy(answer.getVersion(), answer.getPolicy());
+        return new NetworkPolicy(answer.getVersion(), answer.getPolicy(), answer.getGrants());
     }
 }

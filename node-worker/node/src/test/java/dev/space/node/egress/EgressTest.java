@@ -163,7 +163,7 @@ class EgressTest {
 
     @Test
     void aRestartOfThisProcessGoesOnWithWhatTheSandboxHadEvenAlone() {
-        policies.put(ONE, new NetworkPolicy(7, "{}"));
+        policies.put(ONE, new NetworkPolicy(7, "{}", "[sealed]"));
         egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
         await(() -> Files.isRegularFile(directory.resolve("network.json")));
         egress.close();
@@ -174,7 +174,7 @@ class EgressTest {
         egress.adopted(ONE, 1, 5, directory);
         egress.start();
         await(() -> gateway.binding(5) != null);
-        assertThat(bound().policy().version()).isEqualTo(7);
+        assertThat(bound().policy()).isEqualTo(new NetworkPolicy(7, "{}", "[sealed]"));
         assertThat(bound().addresses()).containsExactly(NAME);
     }
 
@@ -188,6 +188,16 @@ class EgressTest {
         await(() -> gateway.binding(6) != null);
         assertThat(java.util.Objects.requireNonNull(gateway.binding(6)).policy().version())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void aFileOfAReleaseWithoutCredentialsIsRead() throws Exception {
+        String old = "{\"epoch\":1,\"policy\":{\"version\":3,\"json\":\"{}\"},\"addresses\":[]}";
+        Files.writeString(directory.resolve("network.json"), old);
+        controlAway = true;
+        egress.adopted(ONE, 1, 5, directory);
+        await(() -> gateway.binding(5) != null);
+        assertThat(bound().policy()).isEqualTo(new NetworkPolicy(3, "{}", ""));
     }
 
     @Test

@@ -1,8 +1,9 @@
 package dev.space.model.egress;
 
-import static dev.space.model.egress.JsonTree.refuse;
+import static dev.space.model.json.JsonTree.refuse;
 
-import dev.space.model.egress.JsonTree.Node;
+import dev.space.model.json.JsonTree;
+import dev.space.model.json.JsonTree.Node;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -11,21 +12,18 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** JSON to record, strictly: an unknown field is a mistake that must not widen or narrow a rule. */
 final class PolicyParser {
 
-    private static final Pattern METHOD = Pattern.compile("[A-Z]{1,20}");
     private static final int TLS_PORT = 443;
-    private static final int PATH_CHARS_MAX = 1024;
 
     private PolicyParser() {}
 
     static EgressPolicy parse(String json) {
-        Node policy = JsonTree.read(json, "network");
+        Node policy = JsonTree.read(json, "network", EgressPolicy.JSON_CHARS_MAX);
         policy.only("allow", "limits", "dryRun");
         List<EgressRule> rules = new ArrayList<>();
         for (Node rule : policy.items("allow", EgressPolicy.RULES_MAX)) {
@@ -88,34 +86,7 @@ final class PolicyParser {
 
     private static HttpMatch http(Node match) {
         match.only("methods", "path");
-        Set<String> methods = new TreeSet<>();
-        for (Node method : match.items("methods", EgressPolicy.HTTP_MAX)) {
-            methods.add(method.text(PolicyParser::method));
-        }
-        String path =
-                match.field("path").map(p -> p.text(PolicyParser::path)).orElse(HttpMatch.ANY_PATH);
-        return new HttpMatch(List.copyOf(methods), path);
-    }
-
-    private static String method(String text) {
-        if (!METHOD.matcher(text).matches() || text.equals("CONNECT")) {
-            throw new IllegalArgumentException("not a method such as GET, in capitals");
-        }
-        return text;
-    }
-
-    private static String path(String text) {
-        String fixed = text.endsWith("*") ? text.substring(0, text.length() - 1) : text;
-        boolean plain = RequestPath.of(fixed).filter(fixed::equals).isPresent();
-        if (!plain
-                || fixed.contains("*")
-                || fixed.contains("?")
-                || text.length() > PATH_CHARS_MAX) {
-            throw new IllegalArgumentException(
-                    "a path begins with a slash, has no query, no dots or empty parts between"
-                            + " slashes, and a star at its end only");
-        }
-        return text;
+        return HttpMatch.of(match);
     }
 
     private static EgressPreset preset(String text) {

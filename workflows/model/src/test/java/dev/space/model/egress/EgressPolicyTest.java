@@ -56,7 +56,7 @@ final class EgressPolicyTest {
             delimiter = '|',
             value = {
                 "[] | network: must be an object",
-                "{ | network: is not the JSON",
+                "{ | network: is not JSON",
                 "{} {} | network: has something behind its end",
                 "{'alow':[]} | network.alow: there is no such field; known are allow",
                 "{'allow':{}} | network.allow: must be an array",
@@ -93,7 +93,7 @@ final class EgressPolicyTest {
                 "{'limits':{'bytes':1e3}} | network.limits.bytes: must be a whole number",
                 "{'limits':{'bytes':99999999999999999999}} | network.limits.bytes",
                 "{'dryRun':'yes'} | network.dryRun: must be true or false",
-                "{'dryRun':true,'dryRun':false} | network: is not the JSON",
+                "{'dryRun':true,'dryRun':false} | network: is not JSON",
             })
     void namesTheFieldThatIsWrong(String json, String complaint) {
         assertThatThrownBy(() -> EgressPolicy.parse(json.replace('\'', '"')))

@@ -1,4 +1,4 @@
-package dev.space.model.egress;
+package dev.space.model.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
@@ -19,34 +19,50 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A small bounded JSON document whose every part knows its path, for messages that name it. */
-final class JsonTree {
+public final class JsonTree {
 
     private static final int DEPTH_MAX = 8;
-    private static final int VALUE_CHARS_MAX = 2048;
+
+    /** A text of the document, where nothing longer is said. */
+    public static final int VALUE_CHARS_MAX = 2048;
+
     private static final int SHOWN_CHARS_MAX = 60;
 
-    private static final JsonFactory FACTORY =
-            JsonFactory.builder()
-                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                    .streamReadConstraints(
-                            StreamReadConstraints.builder()
-                                    .maxNestingDepth(DEPTH_MAX)
-                                    .maxStringLength(VALUE_CHARS_MAX)
-                                    .maxNameLength(SHOWN_CHARS_MAX)
-                                    .build())
-                    .build();
+    private static final JsonFactory FACTORY = factory(VALUE_CHARS_MAX);
 
     private JsonTree() {}
 
-    /** Reads one object; a document of any other kind is refused. */
-    static Node read(String json, String name) {
-        if (json.length() > EgressPolicy.JSON_CHARS_MAX) {
-            throw refuse(
-                    name, "is longer than " + EgressPolicy.JSON_CHARS_MAX + " characters of JSON");
+    private static JsonFactory factory(int valueCharsMax) {
+        return JsonFactory.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .streamReadConstraints(
+                        StreamReadConstraints.builder()
+                                .maxNestingDepth(DEPTH_MAX)
+                                .maxStringLength(valueCharsMax)
+                                .maxNameLength(SHOWN_CHARS_MAX)
+                                .build())
+                .build();
+    }
+
+    /** Reads one object of short texts; a document of any other kind is refused. */
+    public static Node read(String json, String name, int charsMax) {
+        Node document = read(FACTORY, json, name, charsMax);
+        Map<?, ?> _ = document.object();
+        return document;
+    }
+
+    /** Reads a document of any kind whose texts may be as long as is said. */
+    public static Node readAny(String json, String name, int charsMax, int valueCharsMax) {
+        return read(factory(valueCharsMax), json, name, charsMax);
+    }
+
+    private static Node read(JsonFactory factory, String json, String name, int charsMax) {
+        if (json.length() > charsMax) {
+            throw refuse(name, "is longer than " + charsMax + " characters of JSON");
         }
-        try (JsonParser in = FACTORY.createParser(json)) {
+        try (JsonParser in = factory.createParser(json)) {
             JsonToken first = in.nextToken();
-            if (first != JsonToken.START_OBJECT) {
+            if (first == null) {
                 throw refuse(name, "must be an object");
             }
             Node document = new Node(name, value(in, first));
@@ -55,7 +71,7 @@ final class JsonTree {
             }
             return document;
         } catch (JsonProcessingException e) {
-            throw refuse(name, "is not the JSON of a policy: " + e.getOriginalMessage());
+            throw refuse(name, "is not JSON that can be read: " + e.getOriginalMessage());
         } catch (IOException e) {
             throw new IllegalStateException("text cannot fail to be read", e);
         }
@@ -91,7 +107,8 @@ final class JsonTree {
         };
     }
 
-    static SpaceException refuse(String path, String why) {
+    /** What is thrown where a part is not as it must be. */
+    public static SpaceException refuse(String path, String why) {
         return new SpaceException(ErrorCode.INVALID_ARGUMENT, path + ": " + why);
     }
 
@@ -100,10 +117,10 @@ final class JsonTree {
      *
      * @param path as people write it, such as {@code network.allow[3].host}
      */
-    record Node(String path, @Nullable Object value) {
+    public record Node(String path, @Nullable Object value) {
 
         /** Refuses any other field. */
-        void only(String... known) {
+        public void only(String... known) {
             for (Object key : object().keySet()) {
                 if (!Set.of((Object[]) known).contains(key)) {
                     throw refuse(
@@ -114,31 +131,32 @@ final class JsonTree {
         }
 
         /** A field; null is as good as absent. */
-        Optional<Node> field(String key) {
+        public Optional<Node> field(String key) {
             return Optional.ofNullable(object().get(key)).map(v -> new Node(path + "." + key, v));
         }
 
         /** A field's array; absent is empty. */
-        List<Node> items(String key, int max) {
-            Optional<Node> field = field(key);
-            if (field.isEmpty()) {
-                return List.of();
-            }
-            if (!(field.get().value instanceof List<?> list)) {
-                throw refuse(field.get().path, "must be an array");
+        public List<Node> items(String key, int max) {
+            return field(key).map(field -> field.items(max)).orElse(List.of());
+        }
+
+        /** The parts of an array. */
+        public List<Node> items(int max) {
+            if (!(value instanceof List<?> list)) {
+                throw refuse(path, "must be an array");
             }
             if (list.size() > max) {
-                throw refuse(field.get().path, "has more than " + max + " entries");
+                throw refuse(path, "has more than " + max + " entries");
             }
             List<Node> items = new ArrayList<>();
             for (Object item : list) {
-                items.add(new Node(field.get().path + "[" + items.size() + "]", item));
+                items.add(new Node(path + "[" + items.size() + "]", item));
             }
             return items;
         }
 
         /** A text, read by a function whose complaint becomes the field's. */
-        <T> T text(Function<String, T> read) {
+        public <T> T text(Function<String, T> read) {
             if (!(value instanceof String text)) {
                 throw refuse(path, "must be a text");
             }
@@ -149,14 +167,14 @@ final class JsonTree {
             }
         }
 
-        long number(long min, long max) {
+        public long number(long min, long max) {
             if (!(value instanceof Long number) || number < min || number > max) {
                 throw refuse(path, "must be a whole number from " + min + " to " + max);
             }
             return number;
         }
 
-        boolean truth() {
+        public boolean truth() {
             if (!(value instanceof Boolean truth)) {
                 throw refuse(path, "must be true or false");
             }

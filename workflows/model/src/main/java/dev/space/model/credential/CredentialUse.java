@@ -1,0 +1,47 @@
+package dev.space.model.credential;
+
+import dev.space.model.egress.HttpMatch;
+import dev.space.model.json.JsonTree;
+import dev.space.model.json.JsonTree.Node;
+import java.util.List;
+
+/**
+ * What a credential is for: all of it but its name and its secret.
+ *
+ * @param hosts at least one
+ */
+public record CredentialUse(List<GrantedHost> hosts, HttpMatch match, Injection injection) {
+
+    /** Hosts of one credential. */
+    public static final int HOSTS_MAX = 16;
+
+    /** As JSON, in characters. */
+    public static final int JSON_CHARS_MAX = 64 << 10;
+
+    public CredentialUse {
+        hosts = List.copyOf(hosts);
+        if (hosts.isEmpty() || hosts.size() > HOSTS_MAX) {
+            throw new IllegalArgumentException("a credential has 1 to " + HOSTS_MAX + " hosts");
+        }
+    }
+
+    /**
+     * From an object with the fields {@code hosts}, {@code methods}, {@code path} and {@code
+     * injection}.
+     *
+     * @throws dev.space.model.SpaceException INVALID_ARGUMENT with the field and what it must be
+     */
+    public static CredentialUse parse(String json) {
+        Node use = JsonTree.read(json, "credential", JSON_CHARS_MAX);
+        use.only("hosts", "methods", "path", "injection");
+        return new CredentialUse(
+                GrantsParser.hosts(use),
+                HttpMatch.of(use),
+                GrantsParser.injection(GrantsParser.needed(use, "injection")));
+    }
+
+    /** Canonical. */
+    public String toJson() {
+        return GrantsWriter.use(this);
+    }
+}

@@ -1,0 +1,154 @@
+package dev.space.model.credential;
+
+import static dev.space.model.json.JsonTree.refuse;
+
+import dev.space.model.Ids;
+import dev.space.model.egress.EgressPolicy;
+import dev.space.model.egress.HostPattern;
+import dev.space.model.egress.HttpMatch;
+import dev.space.model.json.JsonTree;
+import dev.space.model.json.JsonTree.Node;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/** JSON to record, strictly: an unknown field could mean less than the sender thinks. */
+final class GrantsParser {
+
+    private static final String NAME = "grants";
+
+    private GrantsParser() {}
+
+    static CredentialGrants parse(String json) {
+        Node document =
+                JsonTree.readAny(
+                        json, NAME, CredentialGrants.JSON_CHARS_MAX, Material.Sealed.CHARS_MAX);
+        List<CredentialGrant> grants = new ArrayList<>();
+        for (Node grant : document.items(CredentialGrants.GRANTS_MAX)) {
+            grants.add(grant(grant));
+        }
+        return checked(NAME, () -> new CredentialGrants(grants));
+    }
+
+    private static CredentialGrant grant(Node grant) {
+        grant.only(
+                "credentialId",
+                "version",
+                "name",
+                "hosts",
+                "methods",
+                "path",
+                "injection",
+                "expires",
+                "sealed",
+                "vault");
+        Optional<Node> expires = grant.field("expires");
+        String id = needed(grant, "credentialId").text(GrantsParser::id);
+        long version = needed(grant, "version").number(1, Long.MAX_VALUE);
+        String name = needed(grant, "name").text(CredentialGrant::checkedName);
+        CredentialUse use =
+                new CredentialUse(
+                        hosts(grant), HttpMatch.of(grant), injection(needed(grant, "injection")));
+        Material material = material(grant);
+        return checked(
+                grant.path(),
+                () ->
+                        new CredentialGrant(
+                                id,
+                                version,
+                                name,
+                                use,
+                                expires.isEmpty()
+                                        ? OptionalLong.empty()
+                                        : OptionalLong.of(expires.get().number(0, Long.MAX_VALUE)),
+                                material));
+    }
+
+    private static String id(String text) {
+        if (!Ids.isValid(CredentialGrant.ID_PREFIX, text)) {
+            throw new IllegalArgumentException("not a credential's id");
+        }
+        return text;
+    }
+
+    static List<GrantedHost> hosts(Node holder) {
+        List<GrantedHost> hosts = new ArrayList<>();
+        for (Node host : holder.items("hosts", CredentialUse.HOSTS_MAX)) {
+            host.only("host", "ports");
+            HostPattern pattern = needed(host, "host").text(HostPattern::of);
+            Set<Integer> ports = new TreeSet<>();
+            for (Node port : host.items("ports", EgressPolicy.PORTS_MAX)) {
+                ports.add((int) port.number(1, 65_535));
+            }
+            hosts.add(
+                    new GrantedHost(
+                            pattern,
+                            ports.isEmpty() ? GrantedHost.PORTS_DEFAULT : List.copyOf(ports)));
+        }
+        if (hosts.isEmpty()) {
+            throw refuse(holder.path() + ".hosts", "name at least one host");
+        }
+        return hosts;
+    }
+
+    static Injection injection(Node injection) {
+        String kind = needed(injection, "kind").text(text -> text);
+        return switch (kind) {
+            case "header" -> {
+                injection.only("kind", "name", "prefix");
+                String name = needed(injection, "name").text(text -> text);
+                String prefix =
+                        injection.field("prefix").map(p -> p.<String>text(t -> t)).orElse("");
+                yield checked(injection.path(), () -> new Injection.Header(name, prefix));
+            }
+            case "basic" -> {
+                injection.only("kind", "user");
+                yield needed(injection, "user").<Injection>text(Injection.Basic::new);
+            }
+            case "query" -> {
+                injection.only("kind", "name");
+                yield needed(injection, "name").<Injection>text(Injection.Query::new);
+            }
+            case "placeholder" -> {
+                injection.only("kind", "text");
+                yield needed(injection, "text").<Injection>text(Injection.Placeholder::new);
+            }
+            default ->
+                    throw refuse(
+                            injection.path() + ".kind",
+                            "must be one of header, basic, query, placeholder");
+        };
+    }
+
+    private static Material material(Node grant) {
+        Optional<Node> sealed = grant.field("sealed");
+        Optional<Node> vault = grant.field("vault");
+        if (sealed.isPresent() == vault.isPresent()) {
+            throw refuse(grant.path(), "has exactly one of sealed and vault");
+        }
+        if (sealed.isPresent()) {
+            return sealed.get().text(Material.Sealed::new);
+        }
+        Node place = vault.orElseThrow();
+        place.only("path", "version");
+        long version = needed(place, "version").number(1, Long.MAX_VALUE);
+        return needed(place, "path").text(path -> new Material.Vault(path, version));
+    }
+
+    static Node needed(Node holder, String field) {
+        return holder.field(field)
+                .orElseThrow(() -> refuse(holder.path() + "." + field, "is missing"));
+    }
+
+    private static <T> T checked(String path, Supplier<T> made) {
+        try {
+            return made.get();
+        } catch (IllegalArgumentException e) {
+            throw refuse(path, String.valueOf(e.getMessage()));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.space.model.credential;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.space.model.egress.HttpMatch;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.List;
+
+/** Record to JSON: fixed order of fields, nothing that is at its default. */
+final class GrantsWriter {
+
+    private static final JsonFactory FACTORY = new JsonFactory();
+
+    /** Writes one part. */
+    @FunctionalInterface
+    private interface Part {
+        void to(JsonGenerator out) throws IOException;
+    }
+
+    private GrantsWriter() {}
+
+    static String write(CredentialGrants grants) {
+        return text(out -> {
+            out.writeStartArray();
+            for (CredentialGrant grant : grants.all()) {
+                grant(out, grant);
+            }
+            out.writeEndArray();
+        });
+    }
+
+    static String use(CredentialUse use) {
+        return text(out -> {
+            out.writeStartObject();
+            use(out, use);
+            out.writeEndObject();
+        });
+    }
+
+    private static String text(Part part) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator out = FACTORY.createGenerator(text)) {
+            part.to(out);
+        } catch (IOException e) {
+            throw new IllegalStateException("text cannot fail to be written", e);
+        }
+        return text.toString();
+    }
+
+    private static void grant(JsonGenerator out, CredentialGrant grant) throws IOException {
+        out.writeStartObject();
+        out.writeStringField("credentialId", grant.id());
+        out.writeNumberField("version", grant.version());
+        out.writeStringField("name", grant.name());
+        use(out, grant.use());
+        if (grant.expires().isPresent()) {
+            out.writeNumberField("expires", grant.expires().getAsLong());
+        }
+        switch (grant.material()) {
+            case Material.Sealed(String base64) -> out.writeStringField("sealed", base64);
+            case Material.Vault(String path, long version) -> {
+                out.writeObjectFieldStart("vault");
+                out.writeStringField("path", path);
+                out.writeNumberField("version", version);
+                out.writeEndObject();
+            }
+        }
+        out.writeEndObject();
+    }
+
+    private static void use(JsonGenerator out, CredentialUse use) throws IOException {
+        out.writeFieldName("hosts");
+        hosts(out, use.hosts());
+        if (!use.match().methods().isEmpty()) {
+            out.writeArrayFieldStart("methods");
+            for (String method : use.match().methods()) {
+                out.writeString(method);
+            }
+            out.writeEndArray();
+        }
+        if (!use.match().path().equals(HttpMatch.ANY_PATH)) {
+            out.writeStringField("path", use.match().path());
+        }
+        out.writeFieldName("injection");
+        injection(out, use.injection());
+    }
+
+    private static void hosts(JsonGenerator out, List<GrantedHost> hosts) throws IOException {
+        out.writeStartArray();
+        for (GrantedHost host : hosts) {
+            out.writeStartObject();
+            out.writeStringField("host", host.host().toString());
+            if (!host.ports().equals(GrantedHost.PORTS_DEFAULT)) {
+                out.writeArrayFieldStart("ports");
+                for (int port : host.ports()) {
+                    out.writeNumber(port);
+                }
+                out.writeEndArray();
+            }
+            out.writeEndObject();
+        }
+        out.writeEndArray();
+    }
+
+    private static void injection(JsonGenerator out, Injection injection) throws IOException {
+        out.writeStartObject();
+        out.writeStringField("kind", injection.kind());
+        switch (injection) {
+            case Injection.Header(String name, String prefix) -> {
+                out.writeStringField("name", name);
+                if (!prefix.isEmpty()) {
+                    out.writeStringField("prefix", prefix);
+                }
+            }
+            case Injection.Basic(String user) -> out.writeStringField("user", user);
+            case Injection.Query(String name) -> out.writeStringField("name", name);
+            case Injection.Placeholder(String text) -> out.writeStringField("text", text);
+        }
+        out.writeEndObject();
+    }
+}
