@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
  * One credential that a session may use.
  *
  * @param id of the credential, {@code crd_} and 26 characters
+ * @param scope whose it is: id of a project or an organisation
  * @param version of its value: each new value has a higher one
  * @param name as people call it; unique in a session
  * @param use into which requests it goes, and how
@@ -14,6 +15,7 @@ import java.util.regex.Pattern;
  */
 public record CredentialGrant(
         String id,
+        String scope,
         long version,
         String name,
         CredentialUse use,
@@ -54,7 +56,12 @@ public record CredentialGrant(
     }
 
     /** The context to which the secret is sealed, so that it fits no other place. */
-    public static String sealingContext(String project, String id, long version) {
-        return "space-credential/1|" + project + "|" + id + "|" + version;
+    public String sealingContext() {
+        return sealingContext(scope, id, version);
+    }
+
+    /** The same before there is a grant. */
+    public static String sealingContext(String scope, String id, long version) {
+        return "space-credential/1|" + scope + "|" + id + "|" + version;
     }
 }

@@ -3,6 +3,8 @@ package dev.space.model.credential;
 import static dev.space.model.json.JsonTree.refuse;
 
 import dev.space.model.Ids;
+import dev.space.model.OrganisationId;
+import dev.space.model.ProjectId;
 import dev.space.model.egress.EgressPolicy;
 import dev.space.model.egress.HostPattern;
 import dev.space.model.egress.HttpMatch;
@@ -37,6 +39,7 @@ final class GrantsParser {
     private static CredentialGrant grant(Node grant) {
         grant.only(
                 "credentialId",
+                "scope",
                 "version",
                 "name",
                 "hosts",
@@ -48,6 +51,7 @@ final class GrantsParser {
                 "vault");
         Optional<Node> expires = grant.field("expires");
         String id = needed(grant, "credentialId").text(GrantsParser::id);
+        String scope = needed(grant, "scope").text(GrantsParser::scope);
         long version = needed(grant, "version").number(1, Long.MAX_VALUE);
         String name = needed(grant, "name").text(CredentialGrant::checkedName);
         CredentialUse use =
@@ -59,6 +63,7 @@ final class GrantsParser {
                 () ->
                         new CredentialGrant(
                                 id,
+                                scope,
                                 version,
                                 name,
                                 use,
@@ -71,6 +76,13 @@ final class GrantsParser {
     private static String id(String text) {
         if (!Ids.isValid(CredentialGrant.ID_PREFIX, text)) {
             throw new IllegalArgumentException("not a credential's id");
+        }
+        return text;
+    }
+
+    private static String scope(String text) {
+        if (!Ids.isValid(ProjectId.PREFIX, text) && !Ids.isValid(OrganisationId.PREFIX, text)) {
+            throw new IllegalArgumentException("not the id of a project or an organisation");
         }
         return text;
     }

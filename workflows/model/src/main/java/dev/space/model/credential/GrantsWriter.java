@@ -51,6 +51,7 @@ final class GrantsWriter {
     private static void grant(JsonGenerator out, CredentialGrant grant) throws IOException {
         out.writeStartObject();
         out.writeStringField("credentialId", grant.id());
+        out.writeStringField("scope", grant.scope());
         out.writeNumberField("version", grant.version());
         out.writeStringField("name", grant.name());
         use(out, grant.use());

@@ -161,6 +161,7 @@ final class CredentialGrantsPropertyTest {
         List<String> methods = random.nextBoolean() ? List.of() : List.of(pick(random, METHODS));
         return new CredentialGrant(
                 Ids.text("crd", id),
+                Ids.text(random.nextBoolean() ? "prj" : "org", id),
                 1 + random.nextInt(9),
                 "name-" + random.nextInt(9),
                 new CredentialUse(hosts, new HttpMatch(methods, pick(random, PATHS)), injection),

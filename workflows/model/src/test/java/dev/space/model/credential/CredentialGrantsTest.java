@@ -17,14 +17,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class CredentialGrantsTest {
 
     private static final String ID = "crd_" + "a".repeat(26);
+    private static final String PROJECT = "prj_" + "b".repeat(26);
     private static final String GRANT =
             """
-            {"credentialId":"%s","version":3,"name":"api-key","hosts":[{"host":"*.example.com",\
+            {"credentialId":"%s","scope":"%s","version":3,"name":"api-key","hosts":[{"host":"*.example.com",\
             "ports":[8443]},{"host":"api.example.com"}],"methods":["GET"],"path":"/v1/*",\
             "injection":{"kind":"header","name":"authorization","prefix":"Bearer "},\
             "expires":1700000000,"sealed":"AAAA"}\
             """
-                    .formatted(ID);
+                    .formatted(ID, PROJECT);
 
     @Test
     void theWireFormIsWhatTheContractSays() {
@@ -32,8 +33,8 @@ final class CredentialGrantsTest {
         assertThat(CredentialGrants.parse(json).toJson()).isEqualTo(json);
         assertThat(CredentialGrants.parse("").toJson()).isEmpty();
         assertThat(CredentialGrants.parse("[]")).isEqualTo(CredentialGrants.NONE);
-        assertThat(CredentialGrant.sealingContext("prj_x", ID, 3))
-                .isEqualTo("space-credential/1|prj_x|" + ID + "|3");
+        assertThat(CredentialGrants.parse(json).all().getFirst().sealingContext())
+                .isEqualTo("space-credential/1|" + PROJECT + "|" + ID + "|3");
     }
 
     @ParameterizedTest
@@ -52,6 +53,7 @@ final class CredentialGrantsTest {
                 "/v1/*|/v1/../*|a path begins",
                 "expires|expiry|there is no such field",
                 "crd_|cre_|not a credential's id",
+                "prj_|ses_|not the id of a project",
             })
     void aMistakeIsToldWithItsField(String what, String by, String why) {
         String json = "[" + GRANT.replace(what, by) + "]";
