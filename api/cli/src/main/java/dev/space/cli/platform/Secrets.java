@@ -59,6 +59,24 @@ public final class Secrets {
         return once("node-token-" + role, reader, () -> read(shared));
     }
 
+    /** Opens credentials: a gateway's copy. */
+    public Path credentialKeyset(String role, User reader) {
+        Path shared = credentialKeyset();
+        return once("credential-keyset-" + role, reader, () -> read(shared));
+    }
+
+    /** Seals credentials and opens none: follows from the private one, so it is written anew. */
+    public Path credentialPublicKeyset(User reader) {
+        return Owned.secret(
+                directory.resolve("credential-keyset-public"),
+                reader,
+                CredentialKeys.publicOf(read(credentialKeyset())));
+    }
+
+    private Path credentialKeyset() {
+        return once("credential-keyset", root, CredentialKeys::makePrivate);
+    }
+
     /** The embedded object store's secret key. */
     public Path objectStoreKey(String role, User reader) {
         Path shared = once("object-store-key", root, () -> hex(KEY_BYTES));

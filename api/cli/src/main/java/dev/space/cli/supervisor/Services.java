@@ -227,6 +227,7 @@ final class Services {
                         ConfigKey.SNAPSHOTS_PER_PROJECT.key(),
                         layout.config().text(ConfigKey.SNAPSHOTS_PER_PROJECT))
                 .set("space.control.env-key-file", secrets.envKey(user))
+                .set("space.control.credential-keyset-file", secrets.credentialPublicKeyset(user))
                 .set(
                         "space.control.workflows-ahead",
                         layout.config().text(ConfigKey.WORKFLOWS_AHEAD))

@@ -1,11 +1,19 @@
 package dev.space.cli.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.crypto.tink.HybridDecrypt;
+import com.google.crypto.tink.HybridEncrypt;
+import com.google.crypto.tink.InsecureSecretKeyAccess;
+import com.google.crypto.tink.RegistryConfiguration;
+import com.google.crypto.tink.TinkJsonProtoKeysetFormat;
+import com.google.crypto.tink.hybrid.HybridConfig;
 import dev.space.cli.platform.Users.User;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +26,44 @@ final class SecretsTest {
                 "me",
                 (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid"),
                 (int) Files.getAttribute(Path.of("/proc/self"), "unix:gid"));
+    }
+
+    @Test
+    void theKeysForCredentialsAreOnePairOfWhichTheControlPlaneHasThePublicHalf() throws Exception {
+        Path directory = data.resolve("secrets");
+        String first = Secrets.read(new Secrets(directory, me()).credentialKeyset("gateway", me()));
+        Secrets again = new Secrets(directory, me());
+        assertThat(Secrets.read(again.credentialKeyset("gateway", me()))).isEqualTo(first);
+        assertThat(Secrets.read(again.credentialKeyset("gateway-2", me()))).isEqualTo(first);
+        Path open = again.credentialPublicKeyset(me());
+        assertThat(Secrets.read(open)).contains("HpkePublicKey").doesNotContain("Private");
+        HybridConfig.register();
+        byte[] context = {1};
+        byte[] sealed =
+                TinkJsonProtoKeysetFormat.parseKeysetWithoutSecret(Secrets.read(open))
+                        .getPrimitive(RegistryConfiguration.get(), HybridEncrypt.class)
+                        .encrypt(new byte[] {7}, context);
+        HybridDecrypt gateway =
+                TinkJsonProtoKeysetFormat.parseKeyset(first, InsecureSecretKeyAccess.get())
+                        .getPrimitive(RegistryConfiguration.get(), HybridDecrypt.class);
+        assertThat(gateway.decrypt(sealed, context)).containsExactly(7);
+        assertThatThrownBy(() -> gateway.decrypt(sealed, new byte[] {2}))
+                .isInstanceOf(GeneralSecurityException.class);
+        assertThatThrownBy(() -> TinkJsonProtoKeysetFormat.parseKeysetWithoutSecret(first))
+                .as("a private keyset is none that may be read as a public one")
+                .isInstanceOf(GeneralSecurityException.class);
+    }
+
+    @Test
+    void aDamagedKeysetIsToldWithoutItsContent() throws Exception {
+        Secrets secrets = new Secrets(data.resolve("secrets"), me());
+        Path file = secrets.credentialKeyset("gateway", me()).resolveSibling("credential-keyset");
+        Files.writeString(file, "{\"canary\":1}");
+        assertThatThrownBy(() -> secrets.credentialPublicKeyset(me()))
+                .isInstanceOf(PlatformException.class)
+                .hasMessageContaining("from a backup")
+                .hasNoCause()
+                .hasMessageNotContaining("canary");
     }
 
     @Test

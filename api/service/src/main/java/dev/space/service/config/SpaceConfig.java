@@ -65,6 +65,12 @@ public interface SpaceConfig {
         /** File with 32 bytes in base64 that encrypt the sessions' environments. */
         Path envKeyFile();
 
+        /**
+         * File with the public keyset to which credentials are sealed; without one there are no
+         * credentials.
+         */
+        Optional<Path> credentialKeysetFile();
+
         /** File with the first API key; its hash is inserted at start. */
         Optional<Path> bootstrapKeyFile();
 

@@ -55,13 +55,16 @@ public record CredentialGrant(
         return use.injection() instanceof Injection.Placeholder(String text) ? text : "";
     }
 
-    /** The context to which the secret is sealed, so that it fits no other place. */
+    /** The context to which the secret is sealed. */
     public String sealingContext() {
-        return sealingContext(scope, id, version);
+        return sealingContext(scope, id, version, use);
     }
 
-    /** The same before there is a grant. */
-    public static String sealingContext(String scope, String id, long version) {
-        return "space-credential/1|" + scope + "|" + id + "|" + version;
+    /**
+     * The same before there is a grant. It holds all that says where the secret goes: who changes a
+     * row cannot send an old secret to a new place, for it does not open any more.
+     */
+    public static String sealingContext(String scope, String id, long version, CredentialUse use) {
+        return "space-credential/1|" + scope + "|" + id + "|" + version + "|" + use.toJson();
     }
 }

@@ -16,7 +16,7 @@ public record CredentialUse(List<GrantedHost> hosts, HttpMatch match, Injection 
     public static final int HOSTS_MAX = 16;
 
     /** As JSON, in characters. */
-    public static final int JSON_CHARS_MAX = 64 << 10;
+    public static final int JSON_CHARS_MAX = 7 << 10;
 
     public CredentialUse {
         hosts = List.copyOf(hosts);

@@ -31,10 +31,12 @@ final class CredentialGrantsTest {
     void theWireFormIsWhatTheContractSays() {
         String json = "[" + GRANT + "]";
         assertThat(CredentialGrants.parse(json).toJson()).isEqualTo(json);
+        String use = CredentialGrants.parse(json).all().getFirst().use().toJson();
+        assertThat(json).contains(use.substring(1, use.length() - 1));
         assertThat(CredentialGrants.parse("").toJson()).isEmpty();
         assertThat(CredentialGrants.parse("[]")).isEqualTo(CredentialGrants.NONE);
         assertThat(CredentialGrants.parse(json).all().getFirst().sealingContext())
-                .isEqualTo("space-credential/1|" + PROJECT + "|" + ID + "|3");
+                .isEqualTo("space-credential/1|" + PROJECT + "|" + ID + "|3|" + use);
     }
 
     @ParameterizedTest
