@@ -2,6 +2,7 @@ package dev.space.workflow;
 
 import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.VmExit;
 import dev.space.model.SessionEvent;
@@ -48,6 +49,18 @@ sealed interface Incoming {
         @Override
         public SessionEvent kind() {
             return SessionEvent.IDLE;
+        }
+
+        @Override
+        public boolean concerns(SessionRecord record) {
+            return report.epoch() == record.epoch();
+        }
+    }
+
+    record NodeFull(NodeFullReport report) implements Incoming {
+        @Override
+        public SessionEvent kind() {
+            return SessionEvent.NODE_FULL;
         }
 
         @Override

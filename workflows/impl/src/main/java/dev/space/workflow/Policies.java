@@ -105,7 +105,13 @@ final class Policies {
             case NODE_AWAY -> away(true, true);
             case NODE_BACK -> away(true, false);
             case NODE_LOST, STORED_NODE_LOST -> lose();
-            case PAUSE -> idle((Incoming.Idle) event, OperationKind.PAUSE);
+            case PAUSE -> {
+                if (event instanceof Incoming.Idle idle) {
+                    idle(idle, OperationKind.PAUSE);
+                } else {
+                    nodeFull();
+                }
+            }
             case SUSPEND -> idle((Incoming.Idle) event, OperationKind.SUSPEND);
             case POLICY, DESTROY_BY_POLICY -> deadline();
             case DISCARD -> automatic(OperationKind.DESTROY, platform("discarded"), null);
@@ -188,6 +194,16 @@ final class Policies {
         Reason reason = new Reason(ReasonCode.IDLE, "idle", Workflow.currentTimeMillis());
         OperationKind kind = action == PolicyAction.SUSPEND ? next : kindOf(action);
         automatic(kind, reason, null);
+    }
+
+    /** What runs writes; a paused one goes on when there is space, and loses nothing. */
+    private void nodeFull() {
+        Reason reason =
+                new Reason(
+                        ReasonCode.NODE_DISK_FULL,
+                        "the disk of node " + holder.record().node() + " was nearly full",
+                        Workflow.currentTimeMillis());
+        automatic(OperationKind.PAUSE, reason, null);
     }
 
     private void deadline() {

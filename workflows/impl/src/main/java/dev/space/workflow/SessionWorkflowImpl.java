@@ -7,6 +7,7 @@ import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.InFlight;
 import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.Reason;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SessionStart;
@@ -166,6 +167,11 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     @Override
     public void idle(IdleReport report) {
         policies.arrived(new Incoming.Idle(report));
+    }
+
+    @Override
+    public void nodeFull(NodeFullReport report) {
+        policies.arrived(new Incoming.NodeFull(report));
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.PolicyAction;
 import dev.space.contract.session.RecoveryPolicy;
 import dev.space.model.Command;
@@ -155,6 +156,21 @@ final class SessionEventsTest {
         session.typed().idle(new IdleReport(1, 0, null));
         session.awaitState(SessionState.PAUSED);
         assertThat(session.row().reason.code()).isEqualTo(ReasonCode.IDLE);
+    }
+
+    @Test
+    void aSandboxThatAFullNodeHoldsIsPausedAndGoesOnLater() {
+        session.create();
+        session.typed().nodeFull(new NodeFullReport(7));
+        assertThat(session.run(Command.CHECKPOINT)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+
+        session.typed().nodeFull(new NodeFullReport(1));
+        session.typed().nodeFull(new NodeFullReport(1));
+        session.awaitState(SessionState.PAUSED);
+        assertThat(session.row().reason.code()).isEqualTo(ReasonCode.NODE_DISK_FULL);
+        assertThat(session.run(Command.RESUME)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
     }
 
     @Test

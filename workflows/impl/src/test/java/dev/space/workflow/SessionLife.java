@@ -3,6 +3,7 @@ package dev.space.workflow;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.NodeChange;
+import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.PolicyAction;
 import dev.space.contract.session.SessionRecord;
 import dev.space.contract.session.SnapshotRef;
@@ -68,6 +69,7 @@ final class SessionLife implements AutoCloseable {
         /** A report of a VM that was there before. */
         OLD_REPORT,
         IDLE,
+        NODE_FULL,
         DEADLINE_PAUSES,
         DEADLINE_SUSPENDS,
         /** The object store is away, or back. */
@@ -170,6 +172,7 @@ final class SessionLife implements AutoCloseable {
             case EXIT_TWICE -> exits(2);
             case OLD_REPORT -> reported.stream().findFirst().ifPresent(this::report);
             case IDLE -> idle();
+            case NODE_FULL -> nodeFull();
             case DEADLINE_PAUSES -> deadline(PolicyAction.PAUSE);
             case DEADLINE_SUSPENDS -> deadline(PolicyAction.SUSPEND);
             case BUCKET_AWAY -> world.bucket.reachable(false);
@@ -260,6 +263,11 @@ final class SessionLife implements AutoCloseable {
     private void idle() {
         IdleReport report = new IdleReport(session.row().epoch, 0, null);
         client.tell(() -> session.typed().idle(report));
+    }
+
+    private void nodeFull() {
+        NodeFullReport report = new NodeFullReport(session.row().epoch);
+        client.tell(() -> session.typed().nodeFull(report));
     }
 
     private void deadline(PolicyAction action) {

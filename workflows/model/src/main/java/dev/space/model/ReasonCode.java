@@ -7,6 +7,7 @@ public enum ReasonCode {
     DEADLINE,
     NODE_LOST,
     NODE_AWAY,
+    NODE_DISK_FULL,
     OUT_OF_MEMORY,
     GUEST_CRASH,
     GUEST_SHUTDOWN,

@@ -8,6 +8,7 @@ public enum SessionEvent {
     NODE_BACK_EPOCH_CURRENT,
     NODE_BACK_EPOCH_OLD,
     IDLE,
+    NODE_FULL,
     DEADLINE,
     KEY_REVOKED,
     KEY_SERVICE_UNREACHABLE

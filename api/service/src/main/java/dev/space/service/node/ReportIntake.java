@@ -1,5 +1,6 @@
 package dev.space.service.node;
 
+import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.VmExit;
 import dev.space.model.Fence;
 import dev.space.model.Ids;
@@ -96,6 +97,7 @@ public class ReportIntake {
                 }
                 case SNAPSHOT_TAKEN -> snapshotTaken(report, node);
                 case SNAPSHOTS_REMOVED -> snapshotsRemoved(report, node, audits, sequences);
+                case SANDBOX_HELD -> held(report, node, audits, sequences);
                 case BODY_NOT_SET -> drop("empty");
             }
         }
@@ -129,6 +131,28 @@ public class ReportIntake {
                         "vm_exited",
                         "",
                         exit.getReason(),
+                        Instant.ofEpochMilli(report.getAtMillis())));
+        sequences.add(report.getSequence());
+    }
+
+    private void held(
+            Report report,
+            String node,
+            List<NodeStore.Audit> audits,
+            LongStream.Builder sequences) {
+        SessionId session = new SessionId(report.getSessionId());
+        long freeMib = report.getSandboxHeld().getFreeBytes() >> 20;
+        LOG.warnf("%s holds session %s: %d MiB of its disk are free", node, session, freeMib);
+        workflows.signal(session, "nodeFull", new NodeFullReport(report.getEpoch()));
+        audits.add(
+                new NodeStore.Audit(
+                        session.value(),
+                        report.getEpoch(),
+                        "node",
+                        "hold",
+                        "",
+                        "NODE_DISK_FULL",
+                        freeMib + " MiB of the node's disk are free",
                         Instant.ofEpochMilli(report.getAtMillis())));
         sequences.add(report.getSequence());
     }

@@ -59,7 +59,14 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
     }
 
     private Sandbox sandbox(Target target) {
-        return manager.running(new SessionId(target.getSessionId()), target.getEpoch());
+        Sandbox found = manager.running(new SessionId(target.getSessionId()), target.getEpoch());
+        if (found.vm().isHeld()) {
+            throw new SpaceException(
+                    ErrorCode.NODE_DISK_FULL,
+                    "the sandbox stands still because the node's disk is nearly full; it is being"
+                            + " paused, and can be resumed when there is space");
+        }
+        return found;
     }
 
     private <T> void act(

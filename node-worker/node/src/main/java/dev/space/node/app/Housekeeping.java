@@ -48,6 +48,9 @@ final class Housekeeping implements AutoCloseable {
     private void tellActivity() {
         Map<String, Long> now = new HashMap<>();
         for (Sandbox sandbox : manager.sandboxes()) {
+            if (sandbox.vm().isHeld()) {
+                continue; // it would not answer
+            }
             try {
                 GuestActivity activity = sandbox.guest().activity();
                 String session = sandbox.session().value();

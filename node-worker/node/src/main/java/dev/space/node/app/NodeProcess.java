@@ -12,6 +12,9 @@ import dev.space.node.config.NodeConfig;
 import dev.space.node.dataplane.Audit;
 import dev.space.node.egress.Egress;
 import dev.space.node.engine.fake.FakeMachine;
+import dev.space.node.guard.DiskGuard;
+import dev.space.node.guard.DiskLines;
+import dev.space.node.guard.Guarded;
 import dev.space.node.pool.PoolCounts;
 import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.ControlPlane;
@@ -25,6 +28,7 @@ import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.NodeParts;
 import dev.space.node.sandbox.SandboxManager;
 import dev.space.node.volumes.SnapshotStore;
+import dev.space.node.volumes.Volume;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -52,6 +56,11 @@ public final class NodeProcess implements AutoCloseable {
 
     private static final int MESSAGE_BYTES_MAX = 4 << 20;
 
+    /** A disk takes some 100 MB in this time at most, a fraction of the reserve. */
+    private static final Duration GUARD_LOOK = Duration.ofMillis(100);
+
+    private static final Duration GUARD_END_MAX = Duration.ofSeconds(6);
+
     private final Wiring wiring;
     private final Outbox outbox;
     private final SnapshotStore snapshots;
@@ -63,6 +72,7 @@ public final class NodeProcess implements AutoCloseable {
     private final WarmPool pool;
     private final Housekeeping housekeeping;
     private final Rolling rolling;
+    private final Rounds guard = new Rounds("disk guard", 1, GUARD_END_MAX);
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
     private final boolean reports;
     private final Lease lease;
@@ -124,6 +134,7 @@ public final class NodeProcess implements AutoCloseable {
                         pool,
                         node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
         housekeeping = Housekeeping.started(manager, outbox);
+        guard.every(GUARD_LOOK, guard()::look);
         rolling = Rolling.started(node.rolling(), manager.rolling(), outbox, wiring.volume());
         reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
@@ -149,6 +160,19 @@ public final class NodeProcess implements AutoCloseable {
     private void adopt() {
         manager.open();
         egress.start();
+    }
+
+    private DiskGuard guard() {
+        Volume volume = wiring.volume();
+        return new DiskGuard(
+                DiskLines.of(volume.reserveBytes()),
+                volume::freeBytes,
+                () ->
+                        manager.sandboxes().stream()
+                                .<Guarded>map(sandbox -> new GuardedSandbox(sandbox, volume))
+                                .toList(),
+                outbox,
+                System::nanoTime);
     }
 
     private Reporter reporter(ControlPlane control, String id, Figures figures) {
@@ -271,6 +295,7 @@ public final class NodeProcess implements AutoCloseable {
         }
         api.shutdownNow();
         egress.close();
+        guard.close();
         rolling.close();
         housekeeping.close();
         pool.close();

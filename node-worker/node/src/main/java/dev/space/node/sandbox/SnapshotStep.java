@@ -80,7 +80,11 @@ final class SnapshotStep {
             throw new SpaceException(
                     ErrorCode.PRECONDITION_FAILED, "the operation has started this sandbox itself");
         }
-        parts.volume().requireSpace(ROOM_BYTES);
+        if (pause) {
+            parts.volume().requireRoom(ROOM_BYTES);
+        } else {
+            parts.volume().requireSpace(ROOM_BYTES);
+        }
         sandbox.vm().writeBack();
         SnapshotReason reason = pause ? SnapshotReason.PAUSE : SnapshotReason.CHECKPOINT;
         LiveVm.Stop stop = new LiveVm.Stop(ref.operation(), snapshot, pause);

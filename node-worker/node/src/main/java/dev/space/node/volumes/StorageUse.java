@@ -41,6 +41,11 @@ public record StorageUse(String part, long bytes, long exclusiveBytes) {
         return parts;
     }
 
+    /** What runs alone, without its snapshots. */
+    public static StorageUse live(Volume volume, SessionId session) {
+        return measured(volume, LIVE, volume.session(session).resolve(LIVE));
+    }
+
     private static StorageUse measured(Volume volume, String part, Path directory) {
         StorageUse sum = new StorageUse(part, 0, 0);
         try (Stream<Path> files = Files.walk(directory)) {

@@ -6,7 +6,6 @@ import dev.space.model.SpaceException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -15,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +34,7 @@ public final class Volume {
     private final FileCloner cloner;
     private final long reserveBytes;
     private final AtomicLong names = new AtomicLong(System.nanoTime());
+    private volatile @Nullable FreeSpace space;
 
     /**
      * @param reserveBytes free space below which nothing new is made, so that the file system is
@@ -163,9 +164,10 @@ public final class Volume {
         }
     }
 
+    /** What may still be written; what is promised to pages that wait in memory is not free. */
     public long freeBytes() {
         try {
-            return store().getUsableSpace();
+            return space().freeBytes();
         } catch (IOException e) {
             throw failed("look at the free space of " + root, e);
         }
@@ -173,24 +175,44 @@ public final class Volume {
 
     public long totalBytes() {
         try {
-            return store().getTotalSpace();
+            return space().totalBytes();
         } catch (IOException e) {
             throw failed("look at the size of " + root, e);
         }
     }
 
-    private FileStore store() throws IOException {
-        return Files.getFileStore(root);
+    private FreeSpace space() throws IOException {
+        FreeSpace known = space;
+        if (known == null) {
+            known = FreeSpace.of(root);
+            space = known;
+        }
+        return known;
+    }
+
+    public long reserveBytes() {
+        return reserveBytes;
     }
 
     /** Fails with {@code NODE_DISK_FULL} when less than the reserve and this much is free. */
     public void requireSpace(long bytes) {
+        require(reserveBytes, bytes);
+    }
+
+    /**
+     * As {@link #requireSpace} for what may use the reserve, because it ends something that writes.
+     */
+    public void requireRoom(long bytes) {
+        require(0, bytes);
+    }
+
+    private void require(long reserve, long bytes) {
         long free = freeBytes();
-        if (free < reserveBytes + bytes) {
+        if (free < reserve + bytes) {
             throw new SpaceException(
                     ErrorCode.NODE_DISK_FULL,
                     "%d MiB are free, %d MiB are kept in reserve and %d MiB are needed; delete"
-                                    .formatted(free >> 20, reserveBytes >> 20, bytes >> 20)
+                                    .formatted(free >> 20, reserve >> 20, bytes >> 20)
                             + " snapshots or sessions, or give the node a larger disk");
         }
     }

@@ -68,6 +68,10 @@ public interface SessionWorkflow {
     @SignalMethod
     void idle(IdleReport report);
 
+    /** The node holds the session's sandbox because its disk is nearly full. */
+    @SignalMethod
+    void nodeFull(NodeFullReport report);
+
     /**
      * The deadline in the row was changed (null: removed); the row stays the truth and is asked
      * again when due.

@@ -45,8 +45,8 @@ import java.util.Set;
 /**
  * The rows of the product's table. Columns of commands: pause, resume, checkpoint, fork, rollback,
  * suspend, restore, recover, data plane, destroy. Columns of events: VM exited, lease lost,
- * declared lost, back with the current epoch, back with an old one, idle, deadline, key revoked,
- * key service unreachable.
+ * declared lost, back with the current epoch, back with an old one, idle, node full, deadline, key
+ * revoked, key service unreachable.
  */
 final class StandardRows {
 
@@ -254,6 +254,7 @@ final class StandardRows {
                 IGNORE,
                 DISCARD,
                 IGNORE,
+                IGNORE,
                 DESTROY_BY_POLICY,
                 DISCARD,
                 NOTHING_NEW);
@@ -266,6 +267,7 @@ final class StandardRows {
                 DISCARD,
                 IGNORE,
                 IGNORE,
+                IGNORE,
                 DISCARD,
                 NOTHING_NEW);
         t.events(
@@ -275,6 +277,7 @@ final class StandardRows {
                 NODE_LOST,
                 NODE_BACK,
                 FENCED,
+                PAUSE,
                 PAUSE,
                 POLICY,
                 REVOKE,
@@ -287,6 +290,7 @@ final class StandardRows {
                 NODE_BACK,
                 FENCED,
                 SUSPEND,
+                IGNORE,
                 DESTROY_BY_POLICY,
                 REVOKE,
                 IGNORE);
@@ -297,6 +301,7 @@ final class StandardRows {
                 IGNORE,
                 IGNORE,
                 FENCED,
+                IGNORE,
                 IGNORE,
                 DESTROY_BY_POLICY,
                 REVOKE,
@@ -309,6 +314,7 @@ final class StandardRows {
                 IGNORE,
                 FENCED,
                 IGNORE,
+                IGNORE,
                 DESTROY_BY_POLICY,
                 REVOKE,
                 IGNORE);
@@ -319,7 +325,7 @@ final class StandardRows {
             if (kind == OperationKind.DESTROY) {
                 t.events(
                         kind, IGNORE, RETRY, IGNORE, NODE_BACK, FENCED, IGNORE, IGNORE, IGNORE,
-                        IGNORE);
+                        IGNORE, IGNORE);
             } else {
                 t.events(
                         kind,
@@ -328,6 +334,7 @@ final class StandardRows {
                         END_OPERATION,
                         NODE_BACK,
                         FENCED,
+                        HOLD,
                         HOLD,
                         HOLD,
                         END_OPERATION,

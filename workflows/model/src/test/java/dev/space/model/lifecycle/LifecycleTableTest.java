@@ -183,6 +183,19 @@ final class LifecycleTableTest {
     }
 
     @Test
+    void whatRunsOnAFullNodeIsPaused() {
+        assertThat(TABLE.decide(Situation.of(SessionState.RUNNING), SessionEvent.NODE_FULL))
+                .isEqualTo(EventEffect.PAUSE);
+        assertThat(TABLE.decide(Situation.of(SessionState.PAUSED), SessionEvent.NODE_FULL))
+                .isEqualTo(EventEffect.IGNORE);
+        assertThat(
+                        TABLE.decide(
+                                Situation.of(SessionState.RUNNING, OperationKind.CHECKPOINT),
+                                SessionEvent.NODE_FULL))
+                .isEqualTo(EventEffect.HOLD);
+    }
+
+    @Test
     void createIsDecidedOnceAndNeverAfterDestroy() {
         assertThat(TABLE.decideBirth(Situation.of(SessionState.NEW), OperationKind.CREATE))
                 .isEqualTo(new Go(OperationKind.CREATE));

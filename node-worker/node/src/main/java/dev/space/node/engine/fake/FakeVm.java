@@ -7,6 +7,7 @@ import dev.space.node.engine.spi.Guest;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.engine.spi.VmHold;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
 import dev.space.node.volumes.Json;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** A VM of the fake engine: a guest in memory that writes itself into its files when it stops. */
 final class FakeVm implements Vm {
 
+    private final VmHold hold = new VmHold(() -> {}, () -> {});
     private volatile VmRecord record;
     private volatile VmFiles files;
     private final FakeGuest guest;
@@ -141,6 +143,7 @@ final class FakeVm implements Vm {
 
     @Override
     public boolean quiesce() {
+        hold.aside();
         return call(
                 "quiesce",
                 () -> {
@@ -152,6 +155,7 @@ final class FakeVm implements Vm {
 
     @Override
     public void thaw() {
+        hold.allow();
         guest.setFrozen(false);
     }
 
@@ -185,6 +189,7 @@ final class FakeVm implements Vm {
 
     @Override
     public void stop() {
+        hold.aside();
         var _ =
                 call(
                         "stop",
@@ -209,6 +214,7 @@ final class FakeVm implements Vm {
 
     @Override
     public void resume() {
+        hold.allow();
         requireAlive();
         guest.setStopped(false);
         guest.setFrozen(false);
@@ -233,6 +239,21 @@ final class FakeVm implements Vm {
         guest.setStopped(false);
         guest.setFrozen(false);
         return true;
+    }
+
+    @Override
+    public boolean hold() {
+        return hold.hold();
+    }
+
+    @Override
+    public void letGo() {
+        hold.letGo();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return hold.isHeld();
     }
 
     @Override

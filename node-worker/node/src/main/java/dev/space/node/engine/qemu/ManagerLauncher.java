@@ -112,6 +112,16 @@ public final class ManagerLauncher implements VmmLauncher {
     }
 
     @Override
+    public void freeze(int slot) {
+        tell("freeze the VMM of slot " + slot, () -> client.freezeSlot(slot));
+    }
+
+    @Override
+    public void thaw(int slot) {
+        tell("thaw the VMM of slot " + slot, () -> client.thawSlot(slot));
+    }
+
+    @Override
     public void kill(int slot) {
         tell("end the VMM of slot " + slot, () -> client.killVmm(slot));
     }

@@ -110,6 +110,8 @@ public final class QemuEngine implements Engine {
             process.close();
             return Optional.empty();
         }
+        // An earlier process may have held it: a VMM that stands still answers nothing.
+        launcher.thaw(record.slot().number());
         QmpClient qmp = QmpClient.connect(files.directory().resolve("qmp.sock"));
         WaitingQemu.setCapabilities(qmp);
         JsonNode status = qmp.command("query-status", Map.of(), QemuVm.COMMAND_TIMEOUT);

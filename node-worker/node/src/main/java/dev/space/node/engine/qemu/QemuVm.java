@@ -14,6 +14,7 @@ import dev.space.node.engine.spi.Guest;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.engine.spi.VmHold;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
 import java.io.IOException;
@@ -62,6 +63,7 @@ final class QemuVm implements Vm {
     private final CompletableFuture<VmExit> exit = new CompletableFuture<>();
     private volatile Map<String, Long> phases = Map.of();
     private volatile boolean detached;
+    private final VmHold hold;
     private boolean stopped;
     private @Nullable Gate gate;
 
@@ -79,6 +81,8 @@ final class QemuVm implements Vm {
         this.link = link;
         this.guest = new QemuGuest(link);
         this.stopped = stopped;
+        int slot = record.slot().number();
+        this.hold = new VmHold(() -> launcher.freeze(slot), () -> launcher.thaw(slot));
     }
 
     /** Notices the end of the process, by a descriptor that no other process can take. */
@@ -158,17 +162,21 @@ final class QemuVm implements Vm {
 
     @Override
     public boolean quiesce() {
+        hold.aside();
         return link.client().freeze();
     }
 
     @Override
     public void thaw() {
+        hold.allow();
         link.client().thaw();
     }
 
     @Override
     public void writeBack() {
-        syncGuest();
+        if (!isHeld()) {
+            syncGuest();
+        }
         sync(files.ram());
         sync(files.disk());
     }
@@ -218,6 +226,7 @@ final class QemuVm implements Vm {
 
     @Override
     public void stop() {
+        hold.aside();
         if (gate == null) {
             // Never read the guest's socket while it is stopped: device state and memory would
             // disagree.
@@ -242,6 +251,7 @@ final class QemuVm implements Vm {
 
     @Override
     public void resume() {
+        hold.allow();
         if (stopped) {
             goOn();
             stopped = false;
@@ -317,6 +327,21 @@ final class QemuVm implements Vm {
                 throw new SpaceException(ErrorCode.UNAVAILABLE, "the node is stopping", e);
             }
         }
+    }
+
+    @Override
+    public boolean hold() {
+        return hold.hold();
+    }
+
+    @Override
+    public void letGo() {
+        hold.letGo();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return hold.isHeld();
     }
 
     @Override

@@ -18,6 +18,12 @@ public interface VmmLauncher {
     /** The pid of the VMM of exactly this start, when it runs. */
     OptionalInt running(VmRecord record);
 
+    /** Freezes whatever runs in the slot; returns when it stands still. */
+    void freeze(int slot);
+
+    /** Undoes {@link #freeze}; where nothing is frozen it does nothing. */
+    void thaw(int slot);
+
     /** Returns when nothing runs in the slot any more. */
     void kill(int slot);
 

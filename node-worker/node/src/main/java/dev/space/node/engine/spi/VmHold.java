@@ -1,0 +1,64 @@
+package dev.space.node.engine.spi;
+
+/**
+ * Holds a VM from outside, as a whole and at once. Whoever works on the VM comes first: from {@link
+ * #aside} to {@link #allow} it cannot be held, and what held it is undone.
+ */
+public final class VmHold {
+
+    private final Runnable freeze;
+    private final Runnable thaw;
+    private boolean aside;
+    private volatile boolean held;
+
+    /** Both are repeatable. */
+    public VmHold(Runnable freeze, Runnable thaw) {
+        this.freeze = freeze;
+        this.thaw = thaw;
+    }
+
+    /** False while somebody works on the VM. */
+    public synchronized boolean hold() {
+        if (aside) {
+            return false;
+        }
+        if (!held) {
+            freezeNow();
+        }
+        return true;
+    }
+
+    /** Said before it is so: no call into the guest begins any more. */
+    private void freezeNow() {
+        held = true;
+        boolean done = false;
+        try {
+            freeze.run();
+            done = true;
+        } finally {
+            held = done;
+        }
+    }
+
+    /** Undoes {@link #hold}. */
+    public synchronized void letGo() {
+        if (held) {
+            thaw.run();
+            held = false;
+        }
+    }
+
+    /** The VM is needed: it goes on, and is not held before {@link #allow}. */
+    public synchronized void aside() {
+        letGo();
+        aside = true;
+    }
+
+    public synchronized void allow() {
+        aside = false;
+    }
+
+    public boolean isHeld() {
+        return held;
+    }
+}
