@@ -214,6 +214,34 @@ class HostileInputIT extends SharedPlatform {
     }
 
     @Test
+    void aParameterThatNobodyKnowsOrThatIsGivenTwiceIsNamed() throws IOException {
+        assertThat(refusal("POST", session + "/pause?wiat=1", "{}"))
+                .contains("did you mean wait?")
+                .contains("This path takes wait");
+        assertThat(refusal("DELETE", session + "/files?path=a&recursiv=true", ""))
+                .contains("did you mean recursive?");
+        assertThat(refusal("GET", "/v1/whoami?x", "")).contains("takes no query parameters");
+        assertThat(refusal("GET", "/v1/sessions?limit=1&limit=2", ""))
+                .contains("limit is given twice");
+        assertThat(refusal("GET", session + "/files?path=a&path=b", ""))
+                .contains("path is given twice");
+        RawHttp http = new RawHttp(p().ports.getFirst(), Platform.KEY);
+        assertThat(http.send("GET", "/v1/sessions?label=a=b&label=c=d", text("")).status())
+                .isEqualTo(200);
+        RawHttp.Answer method = http.send("PATCH", "/v1/sessions", text(""));
+        assertThat(method.status()).isEqualTo(405);
+        assertThat(method.body()).contains("does not take PATCH");
+    }
+
+    private String refusal(String method, String target, String body) throws IOException {
+        RawHttp http = new RawHttp(p().ports.getFirst(), Platform.KEY);
+        RawHttp.Answer answer = http.send(method, target, text(body));
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.code()).isEqualTo("INVALID_ARGUMENT");
+        return answer.body();
+    }
+
+    @Test
     void bodiesOfEveryKind() throws IOException {
         for (byte[] body : BODIES) {
             for (String write : WRITES) {

@@ -59,6 +59,12 @@ public final class SpaceConfig {
         try {
             JsonNode root = YAML.readTree(yaml);
             if (root != null && !root.isMissingNode() && !root.isNull()) {
+                if (!root.isObject()) {
+                    throw new ConfigException(
+                            name
+                                    + " must hold keys and values, such as \"space.node.slots: 8\","
+                                    + " not a list or a single value");
+                }
                 flatten(name, "", root, values);
             }
         } catch (IOException e) {

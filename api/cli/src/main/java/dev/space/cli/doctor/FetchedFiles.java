@@ -13,8 +13,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -37,8 +39,11 @@ final class FetchedFiles {
         for (Path server : children(cache.resolve("servers"))) {
             looked += compare(server, sums(server.resolve(SUMS)), wrong);
         }
+        Set<Path> bundles = new LinkedHashSet<>(); // many templates have the same
         for (Path template : children(cache.resolve("templates"))) {
-            Path bundle = cache.resolve("bundles").resolve(bundle(template));
+            bundles.add(cache.resolve("bundles").resolve(bundle(template)));
+        }
+        for (Path bundle : bundles) {
             looked += compare(bundle, manifest(bundle.resolve("bundle.json")), wrong);
         }
         if (!wrong.isEmpty()) {

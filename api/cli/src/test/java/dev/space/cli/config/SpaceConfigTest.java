@@ -45,6 +45,15 @@ final class SpaceConfigTest {
     }
 
     @Test
+    void aListInTheKeysPlaceIsNamedAsSuch() {
+        for (String yaml : new String[] {"- space.api-port: 1", "words", "42"}) {
+            assertThatThrownBy(() -> SpaceConfig.parse("space.yaml", yaml))
+                    .isInstanceOf(ConfigException.class)
+                    .hasMessageStartingWith("space.yaml must hold keys and values");
+        }
+    }
+
+    @Test
     void anUnknownKeyNamesItsNearestNeighbour() {
         assertThatThrownBy(() -> SpaceConfig.parse("f", "space.node.slot: 3"))
                 .isInstanceOf(ConfigException.class)

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import org.jboss.logging.Logger;
 
 /**
@@ -30,12 +31,18 @@ public class LiveNodes {
 
     private static final Logger LOG = Logger.getLogger(LiveNodes.class);
 
-    private final NodeStore nodes;
+    private final Predicate<String> isAlive;
+    private final Duration waitMax;
     private final Map<String, Long> seenAtNanos = new ConcurrentHashMap<>();
 
     @Inject
     public LiveNodes(NodeStore nodes) {
-        this.nodes = nodes;
+        this(template -> nodes.aliveUntil(template).isPresent(), WAIT_MAX);
+    }
+
+    LiveNodes(Predicate<String> isAlive, Duration waitMax) {
+        this.isAlive = isAlive;
+        this.waitMax = waitMax;
     }
 
     /** Returns as soon as a node with the template is alive, else after the longest wait. */
@@ -47,8 +54,8 @@ public class LiveNodes {
         long began = System.nanoTime();
         try {
             while (!isOneAlive(template)) {
-                if (System.nanoTime() - began > WAIT_MAX.toNanos()) {
-                    LOG.infof("no node with template %s came within %s", template, WAIT_MAX);
+                if (System.nanoTime() - began > waitMax.toNanos()) {
+                    LOG.infof("no node with template %s came within %s", template, waitMax);
                     return;
                 }
                 LockSupport.parkNanos(LOOK_EVERY.toNanos());
@@ -62,7 +69,7 @@ public class LiveNodes {
     }
 
     private boolean isOneAlive(String template) {
-        if (nodes.aliveUntil(template).isEmpty()) {
+        if (!isAlive.test(template)) {
             return false;
         }
         if (seenAtNanos.size() >= TEMPLATES_MAX) {

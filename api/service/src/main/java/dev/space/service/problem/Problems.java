@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import jakarta.ws.rs.WebApplicationException;
+import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
 import org.jboss.logging.Logger;
@@ -57,17 +58,23 @@ public class Problems {
 
     /** What JAX-RS itself refuses: an unknown path, a wrong method, a bad parameter. */
     @ServerExceptionMapper
-    public Response web(WebApplicationException failure) {
+    public Response web(WebApplicationException failure, ContainerRequestContext request) {
         int status = failure.getResponse().getStatus();
         return switch (status) {
             case 404 -> response(Problem.of(ErrorCode.NOT_FOUND, "there is nothing at this path"));
             case 413 -> response(Problem.of(ErrorCode.BODY_TOO_LARGE, "the body is too large"));
-            case 405, 406, 415 -> refused(status, failure);
+            case 405 -> wrongMethod(request.getMethod());
+            case 406, 415 -> refused(status, failure);
             default ->
                     status < 500
                             ? refused(status, failure)
                             : response(Problem.of(ErrorCode.INTERNAL, "see the server's log"));
         };
+    }
+
+    private static Response wrongMethod(String method) {
+        String text = "this path does not take " + method + "; /docs lists what it takes";
+        return response(Problem.of(ErrorCode.INVALID_ARGUMENT, text).withStatus(405));
     }
 
     private static Response refused(int status, WebApplicationException failure) {
