@@ -116,7 +116,7 @@ final class DiskFullIT {
         assertThat(answer.json().path("code").asText()).isEqualTo("NODE_DISK_FULL");
         assertThat(answer.json().path("detail").asText())
                 .contains("are kept in reserve")
-                .contains("delete snapshots or sessions");
+                .contains("suspend or delete sessions");
     }
 
     private static void fill(Platform platform, Path ballast, long left) throws Exception {

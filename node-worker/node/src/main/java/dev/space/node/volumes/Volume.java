@@ -211,9 +211,9 @@ public final class Volume {
         if (free < reserve + bytes) {
             throw new SpaceException(
                     ErrorCode.NODE_DISK_FULL,
-                    "%d MiB are free, %d MiB are kept in reserve and %d MiB are needed; delete"
+                    "%d MiB are free, %d MiB are kept in reserve and %d MiB are needed; suspend"
                                     .formatted(free >> 20, reserve >> 20, bytes >> 20)
-                            + " snapshots or sessions, or give the node a larger disk");
+                            + " or delete sessions, delete snapshots, or give the node a larger disk");
         }
     }
 
