@@ -38,6 +38,7 @@ final class Platform implements AutoCloseable {
 
     final HttpClient http = HttpClient.newHttpClient();
     final List<Integer> ports = new ArrayList<>();
+    final GatewayKeys gatewayKeys = new GatewayKeys();
     final FakeNodeServer node;
     final NodeLink link;
     final EmbeddedPostgres postgres;
@@ -99,6 +100,7 @@ final class Platform implements AutoCloseable {
         Files.writeString(dir.resolve("token"), TOKEN + "\n");
         Files.writeString(dir.resolve("key"), KEY + "\n");
         Files.writeString(dir.resolve("operator-key"), OPERATOR_KEY + "\n");
+        Files.writeString(dir.resolve("credential-keyset"), gatewayKeys.publicKeyset());
         Files.writeString(dir.resolve("env-key"), Base64.getEncoder().encodeToString(new byte[32]));
     }
 
@@ -145,6 +147,9 @@ final class Platform implements AutoCloseable {
         config.setProperty("space.temporal.target", "127.0.0.1:" + temporalPort);
         config.setProperty("space.node.token-file", dir.resolve("token").toString());
         config.setProperty("space.control.env-key-file", dir.resolve("env-key").toString());
+        config.setProperty(
+                "space.control.credential-keyset-file",
+                dir.resolve("credential-keyset").toString());
         config.setProperty("space.control.bootstrap-key-file", dir.resolve("key").toString());
         config.setProperty(
                 "space.control.operator-key-file", dir.resolve("operator-key").toString());

@@ -48,17 +48,7 @@ class SecretsIT extends SharedPlatform {
                                         + id(session)
                                         + "'"))
                 .isEqualTo("t");
-        for (String form : forms()) {
-            for (String process : List.of("control-0", "control-1", "temporal")) {
-                assertThat(p().log(process)).as(process).doesNotContain(form);
-            }
-            for (JsonNode one : List.of(session, child)) {
-                assertThat(history(id(one).value()))
-                        .contains("SessionWorkflow")
-                        .doesNotContain(form);
-            }
-            assertThat(rowsWith(form)).isEmpty();
-        }
+        foundNowhere(CANARY, id(session).value(), id(child).value());
         ok(p().delete(path), 200);
         ok(p().delete(path(child)), 200);
         assertThat(
@@ -69,11 +59,24 @@ class SecretsIT extends SharedPlatform {
                 .isEqualTo("t");
     }
 
+    /** In no log, no history of these sessions, and no row. */
+    static void foundNowhere(String canary, String... sessions) throws Exception {
+        for (String form : forms(canary)) {
+            for (String process : List.of("control-0", "control-1", "temporal")) {
+                assertThat(p().log(process)).as(process).doesNotContain(form);
+            }
+            for (String session : sessions) {
+                assertThat(history(session)).contains("SessionWorkflow").doesNotContain(form);
+            }
+            assertThat(rowsWith(form)).isEmpty();
+        }
+    }
+
     /** Plain, and as JSON payloads and binary columns would show it. */
-    private static List<String> forms() {
-        String base64 = Base64.getEncoder().encodeToString(CANARY.getBytes(UTF_8));
+    private static List<String> forms(String canary) {
+        String base64 = Base64.getEncoder().encodeToString(canary.getBytes(UTF_8));
         return List.of(
-                CANARY, base64.substring(0, 20), HexFormat.of().formatHex(CANARY.getBytes(UTF_8)));
+                canary, base64.substring(0, 20), HexFormat.of().formatHex(canary.getBytes(UTF_8)));
     }
 
     private static String history(String session) {

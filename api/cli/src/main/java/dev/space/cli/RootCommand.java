@@ -3,12 +3,14 @@ package dev.space.cli;
 import dev.space.cli.command.BenchCommand;
 import dev.space.cli.command.ChangesCommand;
 import dev.space.cli.command.CreateCommand;
+import dev.space.cli.command.CredentialCommand;
 import dev.space.cli.command.DestroyCommand;
 import dev.space.cli.command.DoctorCommand;
 import dev.space.cli.command.DownCommand;
 import dev.space.cli.command.ExecCommand;
 import dev.space.cli.command.ForkCommand;
 import dev.space.cli.command.GetCommand;
+import dev.space.cli.command.GrantCommand;
 import dev.space.cli.command.LifecycleCommand;
 import dev.space.cli.command.ListCommand;
 import dev.space.cli.command.LogsCommand;
@@ -16,6 +18,7 @@ import dev.space.cli.command.NetworkCommand;
 import dev.space.cli.command.NodeCommand;
 import dev.space.cli.command.PolicyCommand;
 import dev.space.cli.command.RestoreCommand;
+import dev.space.cli.command.RevokeCommand;
 import dev.space.cli.command.RollbackCommand;
 import dev.space.cli.command.RunCommand;
 import dev.space.cli.command.SnapshotCommand;
@@ -59,6 +62,9 @@ import picocli.CommandLine.Command;
             ChangesCommand.class,
             ForkCommand.class,
             NetworkCommand.class,
+            CredentialCommand.class,
+            GrantCommand.class,
+            RevokeCommand.class,
             RollbackCommand.class,
             DestroyCommand.class,
             SuperviseCommand.class,

@@ -231,10 +231,17 @@ public final class SpaceClient implements AutoCloseable {
 
     /** Changes what a session may reach. */
     public JsonNode setNetwork(String id, JsonNode policy) {
-        HttpRequest.Builder builder =
-                request("/v1/sessions/" + encode(id) + "/network")
-                        .PUT(BodyPublishers.ofString(write(policy)));
-        return send(builder, null);
+        return put("/v1/sessions/" + encode(id) + "/network", policy);
+    }
+
+    /** Any other thing that is set as a whole. */
+    public JsonNode put(String path, JsonNode body) {
+        return send(request(path).PUT(BodyPublishers.ofString(write(body))), null);
+    }
+
+    /** Any other thing that is taken away. */
+    public JsonNode delete(String path) {
+        return send(request(path).DELETE(), null);
     }
 
     /** What a session reached and was refused, newest first. */
@@ -426,7 +433,8 @@ public final class SpaceClient implements AutoCloseable {
         }
     }
 
-    private static String encode(String text) {
+    /** A part of a path or a query. */
+    public static String encode(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 

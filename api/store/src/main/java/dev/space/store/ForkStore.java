@@ -41,6 +41,7 @@ public class ForkStore {
     /**
      * What is asked for.
      *
+     * @param inheritGrants whether children may use the credentials that their source may use then
      * @param snapshot null: what is there now
      * @param deadlineAt null: the source's, where that is still to come
      */
@@ -52,7 +53,8 @@ public class ForkStore {
             @Nullable SnapshotId snapshot,
             List<Child> children,
             @Nullable Instant deadlineAt,
-            @Nullable String deadlineAction) {}
+            @Nullable String deadlineAction,
+            boolean inheritGrants) {}
 
     /** What a child takes over from its source. */
     public record Source(String labelsJson, @Nullable Blob envEncrypted) {}
@@ -106,8 +108,8 @@ public class ForkStore {
         tx.update(
                 """
                 INSERT INTO fork_children (operation_id, position, session_id, create_operation,
-                    labels, env_encrypted, deadline_at, deadline_action)
-                VALUES (?, ?, ?, ?, ?::jsonb, ?, ?, ?)
+                    labels, env_encrypted, deadline_at, deadline_action, inherit_grants)
+                VALUES (?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
                 """,
                 fork.operation(),
                 position,
@@ -116,7 +118,8 @@ public class ForkStore {
                 child.labelsJson(),
                 child.envEncrypted(),
                 fork.deadlineAt(),
-                fork.deadlineAction());
+                fork.deadlineAction(),
+                fork.inheritGrants());
     }
 
     /** The children of a FORK in their order; none before its commit. */
@@ -196,6 +199,16 @@ public class ForkStore {
                     CASE WHEN s.network IS NULL THEN 0 ELSE 1 END
                 FROM fork_children c JOIN sessions s ON s.id = ? WHERE c.operation_id = ?
                 """,
+                commit.session(),
+                fork.id());
+        tx.update(
+                """
+                INSERT INTO session_grants (session_id, credential_id, expires_at, granted_by)
+                SELECT c.session_id, g.credential_id, g.expires_at, ?
+                FROM fork_children c JOIN session_grants g ON g.session_id = ?
+                WHERE c.operation_id = ? AND c.inherit_grants
+                """,
+                fork.actor(),
                 commit.session(),
                 fork.id());
         tx.update(

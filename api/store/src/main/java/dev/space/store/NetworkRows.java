@@ -26,10 +26,34 @@ public class NetworkRows {
      *
      * @param version grows with each change; 0 when there never was one
      * @param policy canonical JSON; null: nothing
+     * @param grants its credentials for a gateway, as JSON; empty: none
      */
-    public record Network(long version, @Nullable String policy) {
+    public record Network(long version, @Nullable String policy, String grants) {
+
+        /** Without credentials. */
+        public Network(long version, @Nullable String policy) {
+            this(version, policy, "");
+        }
+
         private static Network read(ResultSet row) throws SQLException {
             return new Network(row.getLong("network_version"), row.getString("network"));
+        }
+
+        /** After the version: what is newer than it is sent again, what is older never. */
+        private Network withGrants(Db.Tx tx, SessionId session) throws SQLException {
+            return new Network(version, policy, GrantRows.json(tx, session.value()));
+        }
+
+        /** How much there is; what is sealed belongs in no log either. */
+        @Override
+        public String toString() {
+            return "Network(version "
+                    + version
+                    + ", "
+                    + policy
+                    + ", grants of "
+                    + grants.length()
+                    + " characters)";
         }
     }
 
@@ -49,14 +73,33 @@ public class NetworkRows {
 
     /** For a node that the session is on, or is being started on; empty for every other. */
     public Optional<Network> forNode(SessionId session, String node) {
-        return db.inOneStatement(tx ->
+        return db.inOneStatement(tx -> {
+            Optional<Network> network =
+                    tx.first(
+                            "SELECT network, network_version FROM sessions WHERE id = ?"
+                                    + " AND node_id = ? AND state <> ? AND tombstone_at IS NULL",
+                            Network::read,
+                            session,
+                            node,
+                            SessionState.DESTROYED);
+            return network.isEmpty() ? network : Optional.of(network.get().withGrants(tx, session));
+        });
+    }
+
+    /** The same with where its sandbox runs, for who pushes it; fails for another project's. */
+    public Placed placed(String project, SessionId session) {
+        return db.inTransaction(tx -> placed(tx, RequestStore.own(tx, project, session)));
+    }
+
+    private static Placed placed(Db.Tx tx, SessionRow row) throws SQLException {
+        Network now =
                 tx.first(
-                        "SELECT network, network_version FROM sessions WHERE id = ? AND node_id = ?"
-                                + " AND state <> ? AND tombstone_at IS NULL",
-                        Network::read,
-                        session,
-                        node,
-                        SessionState.DESTROYED));
+                                "SELECT network, network_version FROM sessions WHERE id = ?",
+                                Network::read,
+                                row.id())
+                        .orElseThrow()
+                        .withGrants(tx, row.id());
+        return new Placed(now, row.state() == SessionState.RUNNING, row.node(), row.epoch());
     }
 
     /** Sets it and records who did; the same policy again changes nothing. */
@@ -73,12 +116,7 @@ public class NetworkRows {
                             policy,
                             session,
                             policy);
-            Network now =
-                    tx.first(
-                                    "SELECT network, network_version FROM sessions WHERE id = ?",
-                                    Network::read,
-                                    session)
-                            .orElseThrow();
+            Placed now = placed(tx, row);
             if (changed > 0) {
                 tx.update(
                         """
@@ -88,10 +126,9 @@ public class NetworkRows {
                         project,
                         session,
                         actor,
-                        "version " + now.version());
+                        "version " + now.network().version());
             }
-            boolean running = row.state() == SessionState.RUNNING;
-            return new Placed(now, running, row.node(), row.epoch());
+            return now;
         });
     }
 }

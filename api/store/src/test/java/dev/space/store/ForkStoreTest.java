@@ -184,13 +184,38 @@ class ForkStoreTest {
     }
 
     @Test
+    void aChildMayUseNoCredentialUnlessTheForkSaysSo() {
+        SessionId source = running();
+        CredentialRowsTest.set("fork-key", "a.example");
+        GrantRows grants = new GrantRows(DATABASE.db);
+        var _ = grants.grant(CredentialRowsTest.ME, source, "fork-key", null);
+        SessionId without = forks.children(forked(source, 1)).getFirst().session().id();
+        assertThat(grants.list(CredentialRowsTest.ME, without)).isEmpty();
+        OperationId fork = request(source, 1, null, true);
+        Answer accepted = accept(source, fork, OperationKind.FORK);
+        commit(source, fork, accepted, 3, SessionState.RUNNING, snapshot());
+        SessionId with = forks.children(fork).getFirst().session().id();
+        assertThat(grants.list(CredentialRowsTest.ME, with))
+                .singleElement()
+                .satisfies(g -> assertThat(g.name()).isEqualTo("fork-key"));
+    }
+
+    @Test
     void aDeadlineOfItsOwnWins() {
         SessionId source = running();
         Instant at = Instant.now().plusSeconds(60).truncatedTo(ChronoUnit.MILLIS);
         OperationId fork = TestDatabase.newOperation();
         forks.request(
                 new ForkStore.Fork(
-                        DATABASE.project, source, fork, "key", null, planned(1), at, "PAUSE"),
+                        DATABASE.project,
+                        source,
+                        fork,
+                        "key",
+                        null,
+                        planned(1),
+                        at,
+                        "PAUSE",
+                        false),
                 null);
         commit(
                 source,
@@ -222,7 +247,15 @@ class ForkStoreTest {
 
     private static ForkStore.Fork fork(String project, SessionId source) {
         return new ForkStore.Fork(
-                project, source, TestDatabase.newOperation(), "key", null, planned(1), null, null);
+                project,
+                source,
+                TestDatabase.newOperation(),
+                "key",
+                null,
+                planned(1),
+                null,
+                null,
+                false);
     }
 
     /** A FORK that is done. */
@@ -234,6 +267,11 @@ class ForkStoreTest {
     }
 
     private OperationId request(SessionId source, int children, @Nullable SnapshotId snapshot) {
+        return request(source, children, snapshot, false);
+    }
+
+    private OperationId request(
+            SessionId source, int children, @Nullable SnapshotId snapshot, boolean inherits) {
         OperationId fork = TestDatabase.newOperation();
         forks.request(
                 new ForkStore.Fork(
@@ -244,7 +282,8 @@ class ForkStoreTest {
                         snapshot,
                         planned(children),
                         null,
-                        null),
+                        null,
+                        inherits),
                 null);
         return fork;
     }

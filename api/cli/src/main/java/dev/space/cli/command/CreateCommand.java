@@ -1,6 +1,8 @@
 package dev.space.cli.command;
 
+import dev.space.client.ApiException;
 import dev.space.client.CreateSession;
+import dev.space.client.Session;
 import dev.space.client.SpaceClient;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,7 +22,8 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  id=$(./space create | cut -d' ' -f1)",
             "  ./space create --size medium --label team=blue --env TOKEN=abc",
-            "  ./space create --allow api.example.com --allow-preset python"
+            "  ./space create --allow api.example.com --allow-preset python",
+            "  ./space create --credential api      see `space credential --help`"
         })
 public final class CreateCommand extends SessionCommand {
 
@@ -53,6 +56,8 @@ public final class CreateCommand extends SessionCommand {
 
     @Mixin NetworkOptions network;
 
+    @Mixin CredentialOptions credentials;
+
     @Spec CommandSpec spec;
 
     private CreateSession.@Nullable Idle idle() {
@@ -65,8 +70,7 @@ public final class CreateCommand extends SessionCommand {
 
     @Override
     int run(SpaceClient client) {
-        print(
-                client,
+        Session session =
                 client.create(
                         new CreateSession(
                                 template,
@@ -77,7 +81,15 @@ public final class CreateCommand extends SessionCommand {
                                 durableEvery == null
                                         ? null
                                         : new CreateSession.Durability(durableEvery),
-                                network.policy())));
+                                credentials.policy(client, network.policy())));
+        try {
+            credentials.grant(client, session.id());
+        } catch (ApiException e) {
+            // Half of what was asked for is nothing that anybody wants.
+            client.destroy(session.id());
+            throw e;
+        }
+        print(client, session);
         return 0;
     }
 }

@@ -47,6 +47,11 @@ public final class ForkCommand extends SessionCommand {
             description = "Laid over the session's variables; may be repeated.")
     Map<String, String> env = new LinkedHashMap<>();
 
+    @Option(
+            names = "--inherit-grants",
+            description = "They may use the credentials that the session may use; else none.")
+    boolean inheritGrants;
+
     @Override
     int run(SpaceClient client) {
         return print(
@@ -56,6 +61,7 @@ public final class ForkCommand extends SessionCommand {
                                 count,
                                 snapshot,
                                 labels.isEmpty() ? null : labels,
-                                env.isEmpty() ? null : env)));
+                                env.isEmpty() ? null : env,
+                                inheritGrants ? true : null)));
     }
 }

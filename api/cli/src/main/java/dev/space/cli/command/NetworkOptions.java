@@ -55,7 +55,7 @@ final class NetworkOptions {
     }
 
     /** The API checks what is written here; only the parts must be found. */
-    private static void rule(ObjectNode rule, String text) {
+    static void rule(ObjectNode rule, String text) {
         int colon = text.lastIndexOf(':');
         String name = colon < 0 ? text : text.substring(0, colon);
         rule.put(name.indexOf('/') < 0 ? "host" : "cidr", name);

@@ -32,6 +32,7 @@ import picocli.CommandLine.Parameters;
             "  tar c src | ./space run -- tar t            stdin goes to the command",
             "  ./space run --keep --size medium -- true    keeps the session for `exec`",
             "  ./space run --allow-preset python -- pip install six",
+            "  ./space run --credential api -- curl https://api.example.com/   see `credential`",
             "",
             "Exit code: the command's; 128 + n for signal n, 124 after --timeout, 127 no such command,",
             "130 on Ctrl-C; 1 when the platform failed (told on stderr), 2 for a wrong command line."
@@ -53,6 +54,8 @@ public final class RunCommand implements Callable<Integer> {
     Map<String, String> env = new LinkedHashMap<>();
 
     @Mixin NetworkOptions network;
+
+    @Mixin CredentialOptions credentials;
 
     @Option(names = "--keep", description = "Keep the session; its id is printed on stderr.")
     boolean keep;
@@ -88,9 +91,13 @@ public final class RunCommand implements Callable<Integer> {
                         env.isEmpty() ? null : env,
                         keep ? null : OwnSession.LEFT_ALONE,
                         null,
-                        network.policy());
+                        credentials.policy(client, network.policy()));
         try (OwnSession session = new OwnSession(client, keep)) {
             String id = session.create(request);
+            session.whileOwned(() -> {
+                credentials.grant(client, id);
+                return id;
+            });
             RunProcess command = new RunProcess(argv, null, null, null, timeoutMillis, null, null);
             return session.whileOwned(() -> new StreamedProcess(client, id).run(command));
         }

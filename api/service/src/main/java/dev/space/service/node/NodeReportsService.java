@@ -174,12 +174,7 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
                                                             + session
                                                             + " is not on node "
                                                             + request.getNodeId()));
-                    NetworkPolicy.Builder reply =
-                            NetworkPolicy.newBuilder().setVersion(network.version());
-                    if (network.policy() != null) {
-                        reply.setPolicy(network.policy());
-                    }
-                    return reply.build();
+                    return NetworkPush.message(network);
                 });
     }
 

@@ -11,6 +11,7 @@ import dev.space.service.command.Dispatcher;
 import dev.space.service.command.SessionWorkflows;
 import dev.space.service.config.SpaceConfig;
 import dev.space.store.DurableRows;
+import dev.space.store.GrantRows;
 import dev.space.store.OperationRow;
 import dev.space.store.RepairStore;
 import dev.space.store.SessionRow;
@@ -52,6 +53,7 @@ public class Reconciler {
     private final Inventory inventory;
     private final SessionPolicies policies;
     private final SnapshotQuotas quotas;
+    private final GrantRows grants;
     private final SpaceConfig config;
     private final MeterRegistry metrics;
     private final Set<String> lostNodes = new HashSet<>();
@@ -66,6 +68,7 @@ public class Reconciler {
             Inventory inventory,
             SessionPolicies policies,
             SnapshotQuotas quotas,
+            GrantRows grants,
             SpaceConfig config,
             MeterRegistry metrics) {
         this.rows = rows;
@@ -75,6 +78,7 @@ public class Reconciler {
         this.inventory = inventory;
         this.policies = policies;
         this.quotas = quotas;
+        this.grants = grants;
         this.config = config;
         this.metrics = metrics;
     }
@@ -94,6 +98,7 @@ public class Reconciler {
         step("cleanup", () -> inventory.payOwed(CLAIM_MAX));
         step("scan", () -> rows.withTurn(SCAN_LOCK, this::scan));
         step("uploads", durables::giveUpDead);
+        step("grants", () -> grants.expire(CLAIM_MAX));
         step("policies", () -> rows.withTurn(POLICY_LOCK, this::policies));
         step("keys", () -> rows.expireKeys(config.control().idempotencyKeep()));
     }

@@ -20,7 +20,9 @@ public record ForkRequest(
         @Schema(description = "laid over the source's environment")
                 @Nullable Map<String, String> env,
         @Schema(description = "of each child; absent: the source's, where it is still to come")
-                CreateSession.@Nullable Deadline deadline) {
+                CreateSession.@Nullable Deadline deadline,
+        @Schema(description = "whether children may use the credentials that the source may use")
+                @Nullable Boolean inheritGrants) {
 
     int checkedCount() {
         int children = count == null ? 1 : count;

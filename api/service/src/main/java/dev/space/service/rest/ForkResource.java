@@ -134,7 +134,8 @@ public class ForkResource {
                         body, RestoreRequest.class, "POST", source.value(), snapshot, "restore");
         IdempotencyKey key = Requests.key(keyHeader, caller.project(), request.hash());
         RestoreRequest own = request.value();
-        ForkRequest fork = new ForkRequest(1, snapshot, own.labels(), own.env(), own.deadline());
+        ForkRequest fork =
+                new ForkRequest(1, snapshot, own.labels(), own.env(), own.deadline(), null);
         return answer(source, fork, key, wait, 201);
     }
 
@@ -183,7 +184,8 @@ public class ForkResource {
                 request.checkedSnapshot(),
                 children,
                 deadline == null ? null : deadline.at(clock),
-                deadline == null ? null : deadline.checkedAction());
+                deadline == null ? null : deadline.checkedAction(),
+                Boolean.TRUE.equals(request.inheritGrants()));
     }
 
     private Map<String, String> parsed(String labels) {

@@ -4,16 +4,11 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
-import dev.space.nodeapi.NodeChannels;
-import dev.space.nodeapi.v1.NetworkPolicy;
-import dev.space.nodeapi.v1.NodeLifecycleGrpc;
-import dev.space.nodeapi.v1.SetEgressRequest;
 import dev.space.service.auth.Caller;
+import dev.space.service.node.NetworkPush;
 import dev.space.store.NetworkRows;
-import dev.space.store.NodeStore;
 import dev.space.store.view.EventEntity;
 import dev.space.store.view.Views;
-import io.grpc.StatusRuntimeException;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
@@ -28,7 +23,6 @@ import java.io.InputStream;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -36,7 +30,6 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** What a session's sandbox may reach, changed at any time, and what it reached or was refused. */
@@ -45,17 +38,11 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Network")
 @RunOnVirtualThread
 public class NetworkResource {
-    private static final Logger LOG = Logger.getLogger(NetworkResource.class);
-
-    /** What the node cannot be told in this time it asks for itself. */
-    private static final long PUSH_SECONDS_MAX = 5;
-
     private final Caller caller;
     private final JsonBodies bodies;
     private final NetworkPolicies policies;
     private final NetworkRows rows;
-    private final NodeStore nodes;
-    private final NodeChannels channels;
+    private final NetworkPush push;
     private final Views.Events events;
 
     @Inject
@@ -64,15 +51,13 @@ public class NetworkResource {
             JsonBodies bodies,
             NetworkPolicies policies,
             NetworkRows rows,
-            NodeStore nodes,
-            NodeChannels channels,
+            NetworkPush push,
             Views.Events events) {
         this.caller = caller;
         this.bodies = bodies;
         this.policies = policies;
         this.rows = rows;
-        this.nodes = nodes;
-        this.channels = channels;
+        this.push = push;
         this.events = events;
     }
 
@@ -128,38 +113,7 @@ public class NetworkResource {
         Map<String, Object> given = bodies.read(body, Map.class, "PUT", id, "network").value();
         String policy = String.valueOf(policies.canonical(given));
         NetworkRows.Placed placed = rows.set(caller.project(), session, policy, caller.actor());
-        String node = placed.node();
-        boolean pushes = placed.running() && node != null;
-        Boolean applied = pushes ? push(String.valueOf(node), session, placed) : null;
-        return view(placed.network(), applied);
-    }
-
-    private boolean push(String node, SessionId session, NetworkRows.Placed placed) {
-        String address = nodes.address(node).orElse(null);
-        if (address == null) {
-            return false;
-        }
-        NetworkRows.Network network = placed.network();
-        try {
-            var _ =
-                    NodeLifecycleGrpc.newBlockingStub(channels.to(address))
-                            .withDeadlineAfter(PUSH_SECONDS_MAX, TimeUnit.SECONDS)
-                            .setEgress(
-                                    SetEgressRequest.newBuilder()
-                                            .setSessionId(session.value())
-                                            .setEpoch(placed.epoch())
-                                            .setNetwork(
-                                                    NetworkPolicy.newBuilder()
-                                                            .setVersion(network.version())
-                                                            .setPolicy(
-                                                                    String.valueOf(
-                                                                            network.policy())))
-                                            .build());
-            return true;
-        } catch (StatusRuntimeException e) {
-            LOG.infof("node %s was not told the network of %s: %s", node, session, e.getStatus());
-            return false;
-        }
+        return view(placed.network(), push.push(session, placed));
     }
 
     private NetworkView view(NetworkRows.Network network, @Nullable Boolean applied) {

@@ -1,0 +1,162 @@
+package dev.space.cli.command;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.space.cli.platform.Json;
+import java.io.Console;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** A credential on a command line: everything but its secret. */
+final class CredentialFields {
+
+    /** More than the API takes, which then says so. */
+    private static final int SECRET_BYTES_MAX = 64 << 10;
+
+    @Option(
+            names = "--host",
+            paramLabel = "HOST[:PORT]",
+            required = true,
+            description =
+                    "It may be sent to this host, or *.HOST, on port 443 or PORT. Repeatable.")
+    List<String> hosts = new ArrayList<>();
+
+    @Option(names = "--bearer", description = "As the header Authorization: Bearer SECRET.")
+    boolean bearer;
+
+    @Option(names = "--header", paramLabel = "NAME", description = "As this header's value.")
+    @Nullable String header;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "TEXT",
+            description = "With --header: stands before the secret.")
+    @Nullable String prefix;
+
+    @Option(names = "--basic", paramLabel = "USER", description = "As the password of this user.")
+    @Nullable String basic;
+
+    @Option(names = "--query", paramLabel = "NAME", description = "As this query parameter.")
+    @Nullable String query;
+
+    @Option(
+            names = "--placeholder",
+            paramLabel = "TEXT",
+            description = "Wherever the sandbox writes this text: header, query or body.")
+    @Nullable String placeholder;
+
+    @Option(names = "--method", paramLabel = "GET", description = "Only these. Repeatable.")
+    List<String> methods = new ArrayList<>();
+
+    @Option(names = "--path", paramLabel = "/v1/*", description = "Only requests of this path.")
+    @Nullable String path;
+
+    @Option(names = "--scope", description = "project (default) or organisation.")
+    @Nullable String scope;
+
+    @Option(names = "--owner", description = "Who looks after it; for people.")
+    @Nullable String owner;
+
+    @Option(names = "--expires", paramLabel = "TIME", description = "Such as 2030-01-31T12:00:00Z.")
+    @Nullable String expires;
+
+    @Option(names = "--rotate-after", paramLabel = "TIME", description = "For people.")
+    @Nullable String rotateAfter;
+
+    @Option(
+            names = "--value-file",
+            paramLabel = "FILE",
+            description = "Where the secret is. Default: stdin.")
+    @Nullable Path file;
+
+    /** What the API takes, without the value. */
+    ObjectNode body(CommandLine line) {
+        ObjectNode body = Json.MAPPER.createObjectNode();
+        ArrayNode places = body.putArray("hosts");
+        hosts.forEach(host -> NetworkOptions.rule(places.addObject(), host));
+        body.set("injection", injection(line));
+        if (!methods.isEmpty()) {
+            methods.forEach(body.putArray("methods")::add);
+        }
+        put(body, "path", path);
+        put(body, "scope", scope);
+        put(body, "owner", owner);
+        put(body, "expires", expires);
+        put(body, "rotateAfter", rotateAfter);
+        return body;
+    }
+
+    private static void put(ObjectNode body, String field, @Nullable String value) {
+        if (value != null) {
+            body.put(field, value);
+        }
+    }
+
+    private ObjectNode injection(CommandLine line) {
+        List<ObjectNode> given = new ArrayList<>();
+        if (bearer) {
+            given.add(kind("header", "name", "authorization").put("prefix", "Bearer "));
+        }
+        if (header != null) {
+            given.add(kind("header", "name", header));
+            put(given.getLast(), "prefix", prefix);
+        }
+        if (basic != null) {
+            given.add(kind("basic", "user", basic));
+        }
+        if (query != null) {
+            given.add(kind("query", "name", query));
+        }
+        if (placeholder != null) {
+            given.add(kind("placeholder", "text", placeholder));
+        }
+        if (given.size() != 1 || (prefix != null && header == null)) {
+            throw new ParameterException(
+                    line,
+                    "give one of --bearer, --header [--prefix], --basic, --query, --placeholder");
+        }
+        return given.getFirst();
+    }
+
+    private static ObjectNode kind(String kind, String field, String value) {
+        return Json.MAPPER.createObjectNode().put("kind", kind).put(field, value);
+    }
+
+    /** Asked for without echo where stdin is a terminal. */
+    String secret(CommandLine line) throws IOException {
+        if (file != null) {
+            try (InputStream in = Files.newInputStream(file)) {
+                return text(in, line);
+            }
+        }
+        Optional<Console> terminal =
+                Optional.ofNullable(System.console()).filter(Console::isTerminal);
+        if (terminal.isPresent()) {
+            char[] typed = terminal.get().readPassword("Secret: ");
+            return typed == null ? "" : new String(typed);
+        }
+        return text(System.in, line);
+    }
+
+    /** One end of line belongs to the file, not to the secret. */
+    static String text(InputStream in, CommandLine line) throws IOException {
+        byte[] bytes = in.readNBytes(SECRET_BYTES_MAX + 1);
+        if (bytes.length > SECRET_BYTES_MAX) {
+            throw new ParameterException(line, "that is too long for a secret");
+        }
+        String text = new String(bytes, StandardCharsets.UTF_8);
+        return text.endsWith("\r\n")
+                ? text.substring(0, text.length() - 2)
+                : text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
+    }
+}

@@ -1,0 +1,104 @@
+package dev.space.cli.command;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** Options to a credential, and where its secret comes from. */
+class CredentialFieldsTest {
+
+    @Command
+    private static final class Holder {
+        @Mixin CredentialFields fields = new CredentialFields();
+    }
+
+    private final Holder holder = new Holder();
+    private final CommandLine line = new CommandLine(holder);
+
+    private String body(String... arguments) {
+        line.parseArgs(arguments);
+        return holder.fields.body(line).toString();
+    }
+
+    @Test
+    void everyOptionIsAField() {
+        assertThat(
+                        body(
+                                "--host=api.example.com",
+                                "--host=*.x.example:8443",
+                                "--bearer",
+                                "--method=GET",
+                                "--path=/v1/*",
+                                "--scope=organisation",
+                                "--owner=team",
+                                "--expires=2030-01-31T12:00:00Z"))
+                .isEqualTo(
+                        "{\"hosts\":[{\"host\":\"api.example.com\"},"
+                                + "{\"host\":\"*.x.example\",\"ports\":[8443]}],\"injection\":"
+                                + "{\"kind\":\"header\",\"name\":\"authorization\","
+                                + "\"prefix\":\"Bearer \"},\"methods\":[\"GET\"],"
+                                + "\"path\":\"/v1/*\",\"scope\":\"organisation\","
+                                + "\"owner\":\"team\",\"expires\":\"2030-01-31T12:00:00Z\"}");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--header=X-Key --prefix=k: | {'kind':'header','name':'X-Key','prefix':'k:'}",
+                "--header=X-Key | {'kind':'header','name':'X-Key'}",
+                "--basic=me | {'kind':'basic','user':'me'}",
+                "--query=key | {'kind':'query','name':'key'}",
+                "--placeholder=PLACEHOLDER-1 | {'kind':'placeholder','text':'PLACEHOLDER-1'}",
+            })
+    void eachWayOfInjectionHasAnOption(String options, String injection) {
+        assertThat(body(("--host=a.example " + options).split(" ")))
+                .contains(injection.replace('\'', '"'));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"''", "--bearer --basic=me", "--bearer --prefix=x"})
+    void exactlyOneWayIsNeeded(String options) {
+        assertThatThrownBy(() -> body(("--host=a.example " + options).strip().split(" ")))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining("give one of --bearer");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"secret,secret", "secret~,secret", "secret^~,secret", "secret~~,secret~"})
+    void oneEndOfLineIsNotPartOfTheSecret(String file, String secret, @TempDir Path dir)
+            throws Exception {
+        String text = file.replace('~', '\n').replace('^', '\r');
+        Path path = Files.writeString(dir.resolve("secret"), text);
+        line.parseArgs("--host=a.example", "--bearer", "--value-file=" + path);
+        assertThat(holder.fields.secret(line)).isEqualTo(secret.replace('~', '\n'));
+        assertThat(CredentialFields.text(new ByteArrayInputStream(text.getBytes(UTF_8)), line))
+                .isEqualTo(secret.replace('~', '\n'));
+    }
+
+    @Test
+    void noOptionTakesASecret() {
+        assertThat(line.getCommandSpec().options())
+                .extracting(OptionSpec::longestName)
+                .contains("--value-file")
+                .doesNotContain("--value", "--secret", "--token", "--password");
+        assertThatThrownBy(() -> line.parseArgs("--host=a.example", "--value=x"))
+                .isInstanceOf(ParameterException.class);
+        byte[] tooLong = new byte[(64 << 10) + 1];
+        assertThatThrownBy(() -> CredentialFields.text(new ByteArrayInputStream(tooLong), line))
+                .hasMessageContaining("too long");
+    }
+}
