@@ -34,7 +34,14 @@ public record EgressDecision(
         /** TLS whose SNI is the name. */
         TLS_NAME,
         /** HTTP/1 whose every request has the name as its host and is allowed. */
-        HTTP_REQUESTS
+        HTTP_REQUESTS,
+        /** TLS whose SNI is the name, looked into: requests as with HTTP_REQUESTS. */
+        TLS_REQUESTS
+    }
+
+    /** The same with another proof. */
+    public EgressDecision with(Check other) {
+        return new EgressDecision(verdict, rule, reason, other, mayBePrivate);
     }
 
     /** Whether to go on: allowed, or only recorded. */

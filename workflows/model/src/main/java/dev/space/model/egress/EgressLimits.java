@@ -8,7 +8,7 @@ import java.util.OptionalLong;
  *
  * @param connections open at once
  * @param bytes both ways together, for as long as the session is bound to one gateway process
- * @param requestsPerSecond new connections and plain HTTP requests
+ * @param requestsPerSecond new connections and HTTP requests that are looked at
  */
 public record EgressLimits(int connections, OptionalLong bytes, OptionalInt requestsPerSecond) {
 

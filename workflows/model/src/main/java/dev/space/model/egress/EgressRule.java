@@ -16,7 +16,7 @@ public sealed interface EgressRule {
      *
      * @param ports sorted, without doubles, never empty
      * @param mayBePrivate the name may resolve to a private or loopback address
-     * @param http requests that are allowed over plain HTTP; empty allows all
+     * @param http requests that are allowed; empty allows all
      */
     record Host(HostPattern host, List<Integer> ports, boolean mayBePrivate, List<HttpMatch> http)
             implements EgressRule {

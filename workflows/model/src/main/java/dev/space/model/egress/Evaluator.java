@@ -8,6 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Answers for one policy, without looking at anything else. Safe for many threads.
@@ -17,7 +20,9 @@ import java.util.Optional;
  */
 public final class Evaluator {
 
-    private static final int HTTP_PORT = 80;
+    /** Where nothing is encrypted. */
+    public static final int HTTP_PORT = 80;
+
     private static final int TLS_PORT = 443;
 
     /** A host rule with its place in the policy. */
@@ -77,11 +82,25 @@ public final class Evaluator {
                     Check.NONE);
         }
         boolean looksAtRequests = rules.stream().noneMatch(r -> r.rule().http().isEmpty());
-        Check check =
-                looksAtRequests || port == HTTP_PORT
-                        ? Check.HTTP_REQUESTS
-                        : port == TLS_PORT ? Check.TLS_NAME : Check.NONE;
-        return allow(rules.getFirst().place(), check, mayBePrivate(rules));
+        return allow(rules.getFirst().place(), check(port, looksAtRequests), mayBePrivate(rules));
+    }
+
+    private static Check check(int port, boolean looksAtRequests) {
+        if (port == TLS_PORT) {
+            return looksAtRequests ? Check.TLS_REQUESTS : Check.TLS_NAME;
+        }
+        return looksAtRequests || port == HTTP_PORT ? Check.HTTP_REQUESTS : Check.NONE;
+    }
+
+    /** Names, and names above others, whose TLS may have to be looked into. */
+    public Set<String> interceptedNames() {
+        return Stream.of(exact, below)
+                .flatMap(rules -> rules.values().stream())
+                .flatMap(List::stream)
+                .map(Placed::rule)
+                .filter(r -> !r.http().isEmpty() && r.ports().contains(TLS_PORT))
+                .map(r -> r.host().name())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**
@@ -98,7 +117,7 @@ public final class Evaluator {
     }
 
     /**
-     * One plain HTTP request on a connection to a name.
+     * One HTTP request on a connection to a name.
      *
      * @param target as the request has it, in origin form
      */

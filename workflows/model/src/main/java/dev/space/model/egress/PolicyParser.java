@@ -18,8 +18,6 @@ import java.util.stream.Stream;
 /** JSON to record, strictly: an unknown field is a mistake that must not widen or narrow a rule. */
 final class PolicyParser {
 
-    private static final int TLS_PORT = 443;
-
     private PolicyParser() {}
 
     static EgressPolicy parse(String json) {
@@ -70,16 +68,9 @@ final class PolicyParser {
         for (Node match : rule.items("http", EgressPolicy.HTTP_MAX)) {
             http.add(http(match));
         }
-        List<Integer> ports = ports(rule, EgressRule.HOST_PORTS_DEFAULT);
-        if (!http.isEmpty() && ports.contains(TLS_PORT)) {
-            throw refuse(
-                    rule.path() + ".http",
-                    "is checked on plain HTTP only, for this release looks into no TLS;"
-                            + " name ports without 443, such as [80]");
-        }
         return new EgressRule.Host(
                 host.text(HostPattern::of),
-                ports,
+                ports(rule, EgressRule.HOST_PORTS_DEFAULT),
                 rule.field("private").map(Node::truth).orElse(false),
                 http);
     }

@@ -168,7 +168,7 @@ final class EgressPropertyTest {
                 boolean looks = random.nextInt(3) == 0;
                 yield new EgressRule.Host(
                         new HostPattern(name(random), random.nextBoolean()),
-                        ports(random, looks ? List.of(80, 8080) : PORTS),
+                        ports(random, PORTS),
                         random.nextBoolean(),
                         looks ? https(random) : List.of());
             }

@@ -22,6 +22,9 @@ final class EvaluatorTest {
                              {"host":"*.api.example","ports":[8080]},
                              {"host":"db.example","ports":[5432],"private":true},
                              {"host":"head.example","ports":[80],"http":[{"methods":["HEAD"]}]},
+                             {"host":"tls.example","http":[{"methods":["GET"]}]},
+                             {"host":"*.tls.example","ports":[443],"http":[{"path":"/x"}]},
+                             {"host":"open.tls.example"},
                              {"cidr":"203.0.113.0/24","ports":[5432]}]}
                             """));
 
@@ -51,6 +54,10 @@ final class EvaluatorTest {
         "x.b.example, 80, DENY, NONE, PORT_NOT_ALLOWED",
         "api.example, 8080, ALLOW, HTTP_REQUESTS, ALLOWED",
         "open.api.example, 8080, ALLOW, NONE, ALLOWED",
+        "tls.example, 443, ALLOW, TLS_REQUESTS, ALLOWED",
+        "tls.example, 80, ALLOW, HTTP_REQUESTS, ALLOWED",
+        "a.tls.example, 443, ALLOW, TLS_REQUESTS, ALLOWED",
+        "open.tls.example, 443, ALLOW, TLS_NAME, ALLOWED",
         "c.example, 443, DENY, NONE, NAME_NOT_ALLOWED",
     })
     void answersConnections(
@@ -59,6 +66,11 @@ final class EvaluatorTest {
         assertThat(decision.verdict()).isEqualTo(verdict);
         assertThat(decision.check()).isEqualTo(check);
         assertThat(decision.reason()).isEqualTo(reason);
+    }
+
+    @Test
+    void tellsWhoseTlsMayHaveToBeLookedInto() {
+        assertThat(EVALUATOR.interceptedNames()).containsExactlyInAnyOrder("tls.example");
     }
 
     @ParameterizedTest
@@ -96,7 +108,7 @@ final class EvaluatorTest {
     @Test
     void addressesAreAllowedByRangesOnly() {
         int inside = Ipv4.parse("203.0.113.9");
-        assertThat(EVALUATOR.connect(inside, 5432).rule()).contains("allow[7]");
+        assertThat(EVALUATOR.connect(inside, 5432).rule()).contains("allow[10]");
         assertThat(EVALUATOR.connect(inside, 5433).proceeds()).isFalse();
         assertThat(EVALUATOR.connect(Ipv4.parse("203.0.114.9"), 5432).reason())
                 .isEqualTo(EgressReason.ADDRESS_NOT_ALLOWED);
