@@ -3,6 +3,7 @@ package dev.space.gateway.app;
 import dev.space.gateway.config.GatewayConfig;
 import dev.space.gateway.control.ControlServer;
 import dev.space.gateway.control.ControlService;
+import dev.space.gateway.credential.Unsealer;
 import dev.space.gateway.events.EventQueue;
 import dev.space.gateway.events.Totals;
 import dev.space.gateway.net.Reach;
@@ -13,6 +14,7 @@ import dev.space.gateway.slot.SlotTable;
 import dev.space.gateway.slot.SocketSource;
 import dev.space.gateway.tcp.OriginalDestination;
 import dev.space.gateway.tcp.Timeouts;
+import dev.space.gateway.tls.OutsideTls;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -63,7 +65,13 @@ public final class GatewayProcess implements AutoCloseable {
                 new SlotTable(
                         data,
                         sockets,
-                        new Settings(config.connections(), timeouts, destination),
+                        new Settings(
+                                config.connections(),
+                                timeouts,
+                                destination,
+                                config.tls().authority(),
+                                OutsideTls.open(config.tls().extraRoots()),
+                                Unsealer.open(config.tls().keyset())),
                         upstream,
                         events,
                         totals);

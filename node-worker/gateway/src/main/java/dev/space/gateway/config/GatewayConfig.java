@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param platformPorts ports of this machine that no sandbox reaches, even where a rule names it
  * @param connections of all sandboxes together
  * @param threads that move bytes
+ * @param tls what is needed to look into TLS
  */
 public record GatewayConfig(
         Path controlSocket,
@@ -39,7 +41,8 @@ public record GatewayConfig(
         List<Cidr> denied,
         Set<Integer> platformPorts,
         int connections,
-        int threads) {
+        int threads,
+        TlsFiles tls) {
 
     private static final String PREFIX = "space.gateway.";
     private static final Path SYSTEM_RESOLVERS = Path.of("/etc/resolv.conf");
@@ -56,7 +59,11 @@ public record GatewayConfig(
                             PREFIX + "denied",
                             PREFIX + "platform-ports",
                             PREFIX + "connections",
-                            PREFIX + "threads"));
+                            PREFIX + "threads",
+                            PREFIX + "ca-chain",
+                            PREFIX + "ca-key",
+                            PREFIX + "credential-keyset",
+                            PREFIX + "extra-roots"));
 
     /** Makes lists that cannot change. */
     public GatewayConfig {
@@ -86,7 +93,12 @@ public record GatewayConfig(
                 list(p, "denied", Cidr::parse),
                 Set.copyOf(list(p, "platform-ports", GatewayConfig::port)),
                 number(p, "connections", "4096", 1, 1_000_000),
-                number(p, "threads", "2", 1, 64));
+                number(p, "threads", "2", 1, 64),
+                new TlsFiles(
+                        file(p, "ca-chain"),
+                        file(p, "ca-key"),
+                        file(p, "credential-keyset"),
+                        file(p, "extra-roots")));
     }
 
     /** The IPv4 servers of a resolv.conf. */
@@ -137,6 +149,12 @@ public record GatewayConfig(
                     PREFIX + name + " must be an absolute path without ..");
         }
         return path;
+    }
+
+    /** A path that need not be there. */
+    private static Optional<Path> file(Properties p, String name) {
+        boolean none = p.getProperty(PREFIX + name, "").isBlank();
+        return none ? Optional.empty() : Optional.of(path(p, name));
     }
 
     private static int number(

@@ -21,6 +21,7 @@ import dev.space.gatewayapi.v1.UnbindRequest;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
+import dev.space.model.credential.CredentialGrants;
 import dev.space.model.egress.EgressPolicy;
 import dev.space.model.egress.HostName;
 import dev.space.model.egress.Ipv4;
@@ -71,6 +72,7 @@ public final class ControlService extends GatewayGrpc.GatewayImplBase {
                     b.getEpoch(),
                     b.getPolicyVersion(),
                     EgressPolicy.parse(request.getPolicyJson()),
+                    CredentialGrants.parse(request.getGrantsJson()),
                     names);
         } catch (IllegalArgumentException e) {
             throw new SpaceException(ErrorCode.INVALID_ARGUMENT, String.valueOf(e.getMessage()), e);

@@ -1,11 +1,13 @@
 package dev.space.gateway.slot;
 
+import dev.space.model.credential.CredentialGrants;
 import dev.space.model.egress.EgressPolicy;
 import java.util.Map;
 
 /**
  * What a slot's sockets stand for.
  *
+ * @param grants with their secrets sealed
  * @param names that the guest may have in its caches, with their addresses
  */
 public record Binding(
@@ -14,6 +16,7 @@ public record Binding(
         long epoch,
         long policyVersion,
         EgressPolicy policy,
+        CredentialGrants grants,
         Map<String, Integer> names) {
 
     public Binding {

@@ -1,17 +1,22 @@
 package dev.space.gateway.slot;
 
+import dev.space.gateway.credential.Grants;
 import dev.space.gateway.dns.DnsResponder;
 import dev.space.gateway.events.Audits;
 import dev.space.gateway.events.Totals;
+import dev.space.gateway.intercept.Interception;
 import dev.space.gateway.net.Upstream;
 import dev.space.gateway.tcp.GuestConnection;
 import dev.space.gateway.tcp.Home;
+import dev.space.gateway.tcp.Interceptor;
 import dev.space.gateway.tcp.OriginalDestination.Place;
 import dev.space.gateway.tcp.Target;
 import dev.space.gateway.tcp.Timeouts;
+import dev.space.gateway.tls.SessionTls;
 import dev.space.gatewayapi.v1.Audit;
 import dev.space.gatewayapi.v1.Counters;
 import dev.space.gatewayapi.v1.Kind;
+import dev.space.model.credential.CredentialGrants;
 import dev.space.model.egress.EgressDecision;
 import dev.space.model.egress.EgressDecision.Verdict;
 import dev.space.model.egress.EgressPolicy;
@@ -21,6 +26,7 @@ import dev.space.model.egress.HostName;
 import dev.space.model.egress.SpecialRanges;
 import io.netty.channel.Channel;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -54,13 +60,19 @@ final class BoundSlot implements Home, DnsResponder.Names {
     private EgressPolicy policy = EgressPolicy.DENY_ALL;
     private Evaluator evaluator = new Evaluator(policy);
     private Optional<TokenBucket> requests = Optional.empty();
+    private final SessionTls tls;
+    private final Interceptor interceptor;
+    private Grants credentials;
     private long connectionIds;
 
-    BoundSlot(Settings settings, Totals totals, Upstream upstream, Audits audits) {
+    BoundSlot(Settings settings, Totals totals, Upstream upstream, Audits audits, String session) {
+        tls = new SessionTls(settings.authority(), session, Clock.systemUTC());
+        interceptor = new Interception(settings.outside(), tls, () -> credentials);
         this.settings = settings;
         this.totals = totals;
         this.upstream = upstream;
         this.audits = audits;
+        credentials = grants(CredentialGrants.NONE);
     }
 
     private static TokenBucket bucket(double perSecond, double burst) {
@@ -76,7 +88,17 @@ final class BoundSlot implements Home, DnsResponder.Names {
                 policy.limits().requestsPerSecond().isPresent()
                         ? Optional.of(perSecond(policy.limits().requestsPerSecond().getAsInt()))
                         : Optional.empty();
+        Grants former = credentials;
+        credentials = grants(binding.grants());
+        former.close();
+        Set<String> looked = new HashSet<>(evaluator.interceptedNames());
+        looked.addAll(credentials.names());
+        tls.allow(looked);
         List.copyOf(connections).forEach(GuestConnection::judgeAnew);
+    }
+
+    private Grants grants(CredentialGrants sealed) {
+        return Grants.open(sealed, settings.unsealer(), () -> System.currentTimeMillis() / 1000);
     }
 
     private static TokenBucket perSecond(int rate) {
@@ -105,10 +127,7 @@ final class BoundSlot implements Home, DnsResponder.Names {
         } else if (name.isEmpty() && SpecialRanges.SYNTHETIC.contains(place.address())) {
             refuse(guest, target, EgressReason.ADDRESS_UNKNOWN);
         } else {
-            EgressDecision decision =
-                    name.isPresent()
-                            ? evaluator.connect(name.get(), place.port())
-                            : evaluator.connect(place.address(), place.port());
+            EgressDecision decision = connect(target);
             if (decision.proceeds()) {
                 begin(guest, target, decision);
             } else {
@@ -216,6 +235,26 @@ final class BoundSlot implements Home, DnsResponder.Names {
         return evaluator;
     }
 
+    /** A grant opens nothing; where the policy opens, it has TLS looked into. */
+    @Override
+    public EgressDecision connect(Target target) {
+        EgressDecision decision =
+                target.name().isPresent()
+                        ? evaluator.connect(target.name().get(), target.port())
+                        : evaluator.connect(target.address(), target.port());
+        boolean granted =
+                decision.proceeds()
+                        && target.name().isPresent()
+                        && target.port() != Evaluator.HTTP_PORT
+                        && credentials.isFor(target.name().get(), target.port());
+        return granted ? decision.with(EgressDecision.Check.TLS_REQUESTS) : decision;
+    }
+
+    @Override
+    public Interceptor interceptor() {
+        return interceptor;
+    }
+
     @Override
     public Upstream upstream() {
         return upstream;
@@ -294,6 +333,7 @@ final class BoundSlot implements Home, DnsResponder.Names {
     /** Ends every connection. */
     void end() {
         List.copyOf(connections).forEach(c -> c.end(EgressReason.UNBOUND));
+        credentials.close();
     }
 
     Map<String, Integer> names() {

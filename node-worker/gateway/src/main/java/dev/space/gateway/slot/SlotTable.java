@@ -124,7 +124,8 @@ public final class SlotTable implements AutoCloseable {
                         settings,
                         totals,
                         upstream,
-                        new Audits(events, wanted.session(), wanted.epoch()));
+                        new Audits(events, wanted.session(), wanted.epoch()),
+                        wanted.session());
         SocketSource.Sockets issued;
         try {
             issued = sockets.issue(wanted.slot());

@@ -7,7 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 
 /** What the gateway itself says to a sandbox over HTTP: always an end, always with its reason. */
-final class Answers {
+public final class Answers {
 
     private Answers() {}
 
@@ -30,7 +30,7 @@ final class Answers {
     }
 
     /** For a person or an agent who reads it in the sandbox. Says nothing that was not sent. */
-    static String refusal(Target target, String method, EgressReason reason) {
+    public static String refusal(Target target, String method, EgressReason reason) {
         return "The network policy of this sandbox does not allow "
                 + (method.isEmpty() ? "this request" : method)
                 + " to "
@@ -44,7 +44,24 @@ final class Answers {
                 + " The session's owner can change its network policy.\n";
     }
 
-    static String unreachable(Target target, Refusal failure) {
+    /** A credential was wanted and not given. */
+    public static String credential(
+            Target target, String method, EgressReason reason, String detail) {
+        return "The credential broker of this sandbox does not pass "
+                + method
+                + " to "
+                + target.host()
+                + ":"
+                + target.port()
+                + " ("
+                + reason.name()
+                + (detail.isEmpty() ? "" : ": " + detail)
+                + "). "
+                + reason.summary()
+                + " The session's owner can change its grants.\n";
+    }
+
+    public static String unreachable(Target target, Refusal failure) {
         return "The network gateway of this sandbox cannot reach "
                 + target.host()
                 + ":"

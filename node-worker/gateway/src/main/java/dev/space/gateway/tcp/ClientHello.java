@@ -3,6 +3,8 @@ package dev.space.gateway.tcp;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -11,8 +13,9 @@ import java.util.Optional;
  *
  * @param serverName as it was sent
  * @param hidesName the message carries an encrypted ClientHello, whose real name nobody can see
+ * @param protocols that the client speaks inside (ALPN), in its order; empty when it says nothing
  */
-record ClientHello(Optional<String> serverName, boolean hidesName) {
+public record ClientHello(Optional<String> serverName, boolean hidesName, List<String> protocols) {
 
     /** Of all records that carry the message, with their headers. */
     static final int BYTES_MAX = 20 << 10;
@@ -25,9 +28,15 @@ record ClientHello(Optional<String> serverName, boolean hidesName) {
     private static final int RANDOM_AND_VERSION_BYTES = 34;
     private static final int SESSION_BYTES_MAX = 32;
     private static final int EXTENSION_SERVER_NAME = 0;
+    private static final int EXTENSION_PROTOCOLS = 16;
     private static final int EXTENSION_ENCRYPTED_HELLO = 0xfe0d;
     private static final int EXTENSIONS_MAX = 64;
     private static final int NAME_BYTES_MAX = 255;
+    private static final int PROTOCOLS_MAX = 32;
+
+    public ClientHello {
+        protocols = List.copyOf(protocols);
+    }
 
     /** What is no ClientHello. */
     static final class Malformed extends Exception {
@@ -106,7 +115,7 @@ record ClientHello(Optional<String> serverName, boolean hidesName) {
         vector(in, 2);
         vector(in, 1);
         if (!in.isReadable()) {
-            return new ClientHello(Optional.empty(), false);
+            return new ClientHello(Optional.empty(), false, List.of());
         }
         ByteBuf extensions = vector(in, 2);
         if (in.isReadable()) {
@@ -117,6 +126,7 @@ record ClientHello(Optional<String> serverName, boolean hidesName) {
 
     private static ClientHello extensions(ByteBuf in) throws Malformed {
         Optional<String> name = Optional.empty();
+        Optional<List<String>> protocols = Optional.empty();
         boolean hides = false;
         for (int i = 0; in.isReadable(); i++) {
             if (i == EXTENSIONS_MAX || in.readableBytes() < 4) {
@@ -130,9 +140,15 @@ record ClientHello(Optional<String> serverName, boolean hidesName) {
                 }
                 name = Optional.of(serverName(content));
             }
+            if (type == EXTENSION_PROTOCOLS) {
+                if (protocols.isPresent()) {
+                    throw new Malformed("two lists of protocols");
+                }
+                protocols = Optional.of(protocols(content));
+            }
             hides |= type == EXTENSION_ENCRYPTED_HELLO;
         }
-        return new ClientHello(name, hides);
+        return new ClientHello(name, hides, protocols.orElse(List.of()));
     }
 
     /** A list, of which every client sends one entry. */
@@ -146,6 +162,23 @@ record ClientHello(Optional<String> serverName, boolean hidesName) {
             throw new Malformed("not one host name");
         }
         return name.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Names of one byte and more. */
+    private static List<String> protocols(ByteBuf content) throws Malformed {
+        ByteBuf list = vector(content, 2);
+        List<String> names = new ArrayList<>();
+        while (list.isReadable()) {
+            ByteBuf name = vector(list, 1);
+            if (!name.isReadable() || names.size() == PROTOCOLS_MAX) {
+                throw new Malformed("no list of protocols");
+            }
+            names.add(name.toString(StandardCharsets.ISO_8859_1));
+        }
+        if (content.isReadable() || names.isEmpty()) {
+            throw new Malformed("no list of protocols");
+        }
+        return names;
     }
 
     /** A length of so many bytes and what it announces. */

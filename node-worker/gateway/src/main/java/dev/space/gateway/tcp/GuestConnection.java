@@ -12,14 +12,15 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One connection of a sandbox, from its acceptance to its end. First it proves what its decision
  * asks for (nothing, a ClientHello, HTTP requests), then it is connected to the outside, then both
- * sides are joined. Interception would be one more thing between proof and join. Lives on its
- * slot's loop; nothing here is touched by another thread.
+ * sides are joined; or an {@link Interceptor} stands between them. Lives on its slot's loop;
+ * nothing here is touched by another thread.
  */
 public final class GuestConnection {
 
@@ -71,6 +72,10 @@ public final class GuestConnection {
                 pipeline.addLast(new TlsOpening(this)).addLast(new Relay(this, true));
                 guest.read();
             }
+            case TLS_REQUESTS -> {
+                pipeline.addLast(new TlsOpening(this));
+                guest.read();
+            }
             case HTTP_REQUESTS -> {
                 HttpRequests.install(this, guest);
                 guest.read();
@@ -78,11 +83,20 @@ public final class GuestConnection {
         }
     }
 
-    Target target() {
+    boolean isIntercepted() {
+        return decision.check() == EgressDecision.Check.TLS_REQUESTS;
+    }
+
+    /** The sandbox has proven itself, and what it says inside is looked at. */
+    void intercept(ClientHello hello) {
+        home.interceptor().begin(this, guest, hello);
+    }
+
+    public Target target() {
         return target;
     }
 
-    Home home() {
+    public Home home() {
         return home;
     }
 
@@ -110,7 +124,8 @@ public final class GuestConnection {
      *
      * @param handler the outside's only one at first
      */
-    void connect(ChannelHandler handler, Consumer<Channel> then, Consumer<Refusal> otherwise) {
+    public void connect(
+            ChannelHandler handler, Consumer<Channel> then, Consumer<Refusal> otherwise) {
         deadlineNanos = Long.MAX_VALUE;
         Future<Channel> attempt =
                 target.name().isPresent()
@@ -150,7 +165,12 @@ public final class GuestConnection {
         }
         upstream = outside;
         touch();
-        outside.closeFuture().addListener(_ -> finish(EgressReason.ALLOWED, false));
+        outside.closeFuture()
+                .addListener(_ -> {
+                    if (outside.equals(upstream)) {
+                        finish(EgressReason.ALLOWED, false);
+                    }
+                });
         announced = true;
         home.connected();
         audit(Verdict.ALLOW, EgressReason.ALLOWED, _ -> {});
@@ -158,15 +178,31 @@ public final class GuestConnection {
     }
 
     /** There is no connection to the outside; who called says so to the sandbox, or resets. */
-    void failed(Refusal failure) {
+    public void failed(Refusal failure) {
         home.refused(failure.reason());
         Verdict verdict =
                 failure.reason() == EgressReason.ADDRESS_FORBIDDEN ? Verdict.DENY : Verdict.ALLOW;
         audit(verdict, failure.reason(), a -> a.setEnded(true));
     }
 
+    /** The outside is not needed any more, and its end is not the end of the sandbox's side. */
+    public void dropUpstream() {
+        Channel outside = upstream;
+        upstream = null;
+        if (outside != null) {
+            reset(outside);
+        }
+    }
+
+    /** The outside was reached and is of no use: written down as the end. */
+    public void failedInside(Refusal failure) {
+        failed(failure);
+        announced = false;
+        dropUpstream();
+    }
+
     /** Refuses the whole connection: reset and written down. */
-    void refuse(EgressReason reason) {
+    public void refuse(EgressReason reason) {
         home.refused(reason);
         audit(Verdict.DENY, reason, a -> a.setEnded(true));
         announced = false;
@@ -174,7 +210,7 @@ public final class GuestConnection {
     }
 
     /** Whether a fault is only to be recorded; then it is. */
-    boolean isDryRun(EgressReason fault) {
+    public boolean isDryRun(EgressReason fault) {
         if (!home.evaluator().isDryRun()) {
             return false;
         }
@@ -183,7 +219,7 @@ public final class GuestConnection {
     }
 
     /** Counts bytes; false when the connection is over. */
-    boolean moved(boolean upwards, int bytes) {
+    public boolean moved(boolean upwards, int bytes) {
         if (over) {
             return false;
         }
@@ -228,8 +264,13 @@ public final class GuestConnection {
     }
 
     /** From now on there is only time for a farewell. */
-    void hurry() {
-        deadlineNanos = System.nanoTime() + home.timeouts().farewell().toNanos();
+    public void hurry() {
+        hurry(home.timeouts().farewell());
+    }
+
+    /** From now on there is so much time, whatever moves. */
+    public void hurry(Duration left) {
+        deadlineNanos = System.nanoTime() + left.toNanos();
         hurried = true;
     }
 
@@ -241,12 +282,12 @@ public final class GuestConnection {
     }
 
     /** The sandbox has left, and nothing is owed to anybody. */
-    void closedByGuest() {
+    public void closedByGuest() {
         finish(EgressReason.ALLOWED, false);
     }
 
     /** A side failed. */
-    void broke() {
+    public void broke() {
         finish(EgressReason.ALLOWED, true);
     }
 
@@ -272,10 +313,7 @@ public final class GuestConnection {
 
     /** The policy is another one now: what it does not allow any more ends. */
     public void judgeAnew() {
-        EgressDecision now =
-                target.name().isPresent()
-                        ? home.evaluator().connect(target.name().get(), target.port())
-                        : home.evaluator().connect(target.address(), target.port());
+        EgressDecision now = home.connect(target);
         boolean stricter =
                 now.check() != decision.check() && now.check() != EgressDecision.Check.NONE;
         boolean lessPrivate = decision.mayBePrivate() && !now.mayBePrivate();
@@ -331,7 +369,7 @@ public final class GuestConnection {
     }
 
     /** Keeps a record of this connection. */
-    void audit(Verdict verdict, EgressReason reason, Consumer<Audit.Builder> more) {
+    public void audit(Verdict verdict, EgressReason reason, Consumer<Audit.Builder> more) {
         Audit.Builder record =
                 Audit.newBuilder()
                         .setVerdict(verdict.name())
@@ -354,7 +392,7 @@ public final class GuestConnection {
     private Kind kind() {
         return switch (decision.check()) {
             case NONE -> Kind.TCP;
-            case TLS_NAME -> Kind.TLS;
+            case TLS_NAME, TLS_REQUESTS -> Kind.TLS;
             case HTTP_REQUESTS -> Kind.HTTP;
         };
     }

@@ -2,6 +2,7 @@ package dev.space.gateway.tcp;
 
 import dev.space.gateway.net.Upstream;
 import dev.space.gatewayapi.v1.Audit;
+import dev.space.model.egress.EgressDecision;
 import dev.space.model.egress.EgressReason;
 import dev.space.model.egress.Evaluator;
 
@@ -10,6 +11,12 @@ public interface Home {
 
     /** The policy of now, which may be another than when the connection began. */
     Evaluator evaluator();
+
+    /** What the policy, and what is granted besides, say to a connection. */
+    EgressDecision connect(Target target);
+
+    /** Looks into TLS. */
+    Interceptor interceptor();
 
     Upstream upstream();
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Judges one request's head: whether every server reads it as we do, and whether it is for the host
  * that was resolved. Stricter than HTTP where software differs.
  */
-final class HttpCheck {
+public final class HttpCheck {
 
     private static final String HTTP2_SETTINGS = "http2-settings";
     private static final String WEBSOCKET = "websocket";
@@ -23,7 +23,7 @@ final class HttpCheck {
     private HttpCheck() {}
 
     /** Null when there is no fault. */
-    static @Nullable EgressReason fault(HttpRequest request, Target target) {
+    public static @Nullable EgressReason fault(HttpRequest request, Target target) {
         if (!request.decoderResult().isSuccess()
                 || !isVersion(request.protocolVersion())
                 || !isToken(request.method().name())
@@ -86,7 +86,7 @@ final class HttpCheck {
     }
 
     /** Whether the connection would carry WebSocket frames if the server agrees. */
-    static boolean isWebSocket(HttpRequest request) {
+    public static boolean isWebSocket(HttpRequest request) {
         List<String> upgrades = request.headers().getAll(HttpHeaderNames.UPGRADE);
         return request.method().name().equals("GET")
                 && request.protocolVersion().equals(HttpVersion.HTTP_1_1)
@@ -99,7 +99,7 @@ final class HttpCheck {
     }
 
     /** A server that is not asked to change the protocol does not; clients offer h2c unasked. */
-    static void removeUpgrade(HttpRequest request) {
+    public static void removeUpgrade(HttpRequest request) {
         HttpHeaders headers = request.headers();
         if (!headers.contains(HttpHeaderNames.UPGRADE) && !headers.contains(HTTP2_SETTINGS)) {
             return;

@@ -9,11 +9,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
@@ -52,50 +49,9 @@ final class HttpRequests extends ChannelInboundHandlerAdapter {
     /** Makes the sandbox's side speak HTTP. */
     static void install(GuestConnection connection, Channel guest) {
         guest.pipeline()
-                .addLast(new UpCount(connection))
+                .addLast(new ByteCount(connection, true))
                 .addLast(new StrictDecoder())
                 .addLast(new HttpRequests(connection));
-    }
-
-    /** Netty's own, without its leniency where lengths contradict each other. */
-    static final class StrictDecoder extends HttpRequestDecoder {
-
-        private static final int LINE_BYTES_MAX = 8 << 10;
-        private static final int HEADERS_BYTES_MAX = 64 << 10;
-        private static final int PIECE_BYTES_MAX = 32 << 10;
-
-        StrictDecoder() {
-            super(
-                    new HttpDecoderConfig()
-                            .setMaxInitialLineLength(LINE_BYTES_MAX)
-                            .setMaxHeaderSize(HEADERS_BYTES_MAX)
-                            .setMaxChunkSize(PIECE_BYTES_MAX)
-                            .setAllowDuplicateContentLengths(false)
-                            .setValidateHeaders(true));
-        }
-
-        /** Left as they are, both headers are seen and refused by {@link HttpCheck}. */
-        @Override
-        protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {}
-    }
-
-    /** Bytes as they came, before they are requests. */
-    private static final class UpCount extends ChannelInboundHandlerAdapter {
-
-        private final GuestConnection connection;
-
-        UpCount(GuestConnection connection) {
-            this.connection = connection;
-        }
-
-        @Override
-        public void channelRead(ChannelHandlerContext ctx, Object msg) {
-            if (msg instanceof ByteBuf bytes && !connection.moved(true, bytes.readableBytes())) {
-                bytes.release();
-                return;
-            }
-            ctx.fireChannelRead(msg);
-        }
     }
 
     @Override
@@ -207,7 +163,7 @@ final class HttpRequests extends ChannelInboundHandlerAdapter {
         }
         Relay relay = new Relay(connection, true);
         to.pipeline().remove(ENCODER);
-        ctx.pipeline().remove(UpCount.class);
+        ctx.pipeline().remove(ByteCount.class);
         ctx.pipeline().addLast(relay);
         ctx.pipeline().remove(this);
         ctx.pipeline().remove(StrictDecoder.class);

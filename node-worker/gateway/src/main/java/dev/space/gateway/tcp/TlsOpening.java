@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for the ClientHello, has it name the server that was resolved, and hands everything on as
- * it came. The server's certificate is the sandbox's to verify: nothing is decrypted here.
+ * it came: to the outside, or to whoever looks into it. Nothing is decrypted here.
  */
 final class TlsOpening extends ByteToMessageDecoder {
 
@@ -36,7 +36,14 @@ final class TlsOpening extends ByteToMessageDecoder {
             return;
         }
         if (hello.isPresent()) {
-            judge(ctx, fault(hello.get()));
+            EgressReason fault = fault(hello.get());
+            if (connection.isIntercepted() && fault == null) {
+                judged = true;
+                connection.intercept(hello.get());
+                ctx.pipeline().remove(this);
+            } else {
+                judge(ctx, fault);
+            }
         }
     }
 
@@ -57,12 +64,17 @@ final class TlsOpening extends ByteToMessageDecoder {
     /** Removed, this decoder gives what it has to the next handler. */
     private void judge(ChannelHandlerContext ctx, @Nullable EgressReason fault) {
         judged = true;
-        if (fault == null || connection.isDryRun(fault)) {
+        if (fault == null || isRecordedOnly(fault)) {
             ctx.pipeline().remove(this);
             connection.proceed();
         } else {
             connection.refuse(fault);
         }
+    }
+
+    /** What is looked into must be what it says. */
+    private boolean isRecordedOnly(EgressReason fault) {
+        return !connection.isIntercepted() && connection.isDryRun(fault);
     }
 
     @Override

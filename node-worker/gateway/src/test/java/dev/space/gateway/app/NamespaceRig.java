@@ -1,6 +1,7 @@
 package dev.space.gateway.app;
 
 import dev.space.gateway.config.GatewayConfig;
+import dev.space.gateway.config.TlsFiles;
 import dev.space.gateway.slot.SocketSource;
 import dev.space.gatewayapi.GatewayChannel;
 import dev.space.gatewayapi.v1.GatewayGrpc;
@@ -29,6 +30,7 @@ final class NamespaceRig {
             """;
 
     private final Path directory;
+    private final TlsFiles tls;
     private final String slot;
     private final String guest;
     private final TestDns outsideDns = new TestDns();
@@ -36,6 +38,11 @@ final class NamespaceRig {
     private GatewayChannel channel;
 
     NamespaceRig(Path directory, String tag) throws Exception {
+        this(directory, tag, TlsFiles.NONE);
+    }
+
+    NamespaceRig(Path directory, String tag, TlsFiles tls) throws Exception {
+        this.tls = tls;
         this.directory = directory;
         slot = tag + "s";
         guest = tag + "g";
@@ -78,7 +85,8 @@ final class NamespaceRig {
                         List.of(),
                         Set.of(),
                         1000,
-                        2),
+                        2,
+                        tls),
                 this::sockets);
     }
 
@@ -95,11 +103,18 @@ final class NamespaceRig {
     }
 
     void bind(long version, String policy) {
+        bind(version, policy, "");
+    }
+
+    void bind(long version, String policy, String grants) {
         var _ =
                 GatewayGrpc.newBlockingStub(channel.channel())
                         .withDeadlineAfter(20, TimeUnit.SECONDS)
                         .withWaitForReady()
-                        .bind(Rig.request(Rig.SESSION, 1, version, policy));
+                        .bind(
+                                Rig.request(Rig.SESSION, 1, version, policy).toBuilder()
+                                        .setGrantsJson(grants)
+                                        .build());
     }
 
     void restart() throws IOException {

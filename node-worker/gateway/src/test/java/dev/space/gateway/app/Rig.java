@@ -1,6 +1,7 @@
 package dev.space.gateway.app;
 
 import dev.space.gateway.config.GatewayConfig;
+import dev.space.gateway.config.TlsFiles;
 import dev.space.gateway.slot.SocketSource;
 import dev.space.gateway.tcp.OriginalDestination;
 import dev.space.gateway.tcp.Timeouts;
@@ -49,10 +50,16 @@ final class Rig implements AutoCloseable {
     private final Map<Integer, OriginalDestination.Place> going = new ConcurrentHashMap<>();
     private final LoopbackSockets sockets = new LoopbackSockets();
     private final Timeouts timeouts;
+    private final TlsFiles tls;
     private GatewayProcess process;
     private GatewayChannel channel;
 
     Rig(Path directory, Timeouts timeouts, int forbiddenPort) throws IOException {
+        this(directory, timeouts, forbiddenPort, TlsFiles.NONE);
+    }
+
+    Rig(Path directory, Timeouts timeouts, int forbiddenPort, TlsFiles tls) throws IOException {
+        this.tls = tls;
         this.directory = directory;
         this.timeouts = timeouts;
         this.forbiddenPort = forbiddenPort;
@@ -86,7 +93,8 @@ final class Rig implements AutoCloseable {
                         List.of(),
                         Set.of(forbiddenPort),
                         CONNECTIONS,
-                        2);
+                        2,
+                        tls);
         return new GatewayProcess(
                 config,
                 sockets,

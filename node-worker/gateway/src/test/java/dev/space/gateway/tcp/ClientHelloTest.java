@@ -47,9 +47,9 @@ final class ClientHelloTest {
     void readsTheServerName() throws Exception {
         for (String protocol : List.of("TLSv1.2", "TLSv1.3")) {
             assertThat(read(hello(List.of("www.example.com"), protocol)))
-                    .contains(new ClientHello(Optional.of("www.example.com"), false));
+                    .contains(new ClientHello(Optional.of("www.example.com"), false, List.of()));
             assertThat(read(hello(List.of(), protocol)))
-                    .contains(new ClientHello(Optional.empty(), false));
+                    .contains(new ClientHello(Optional.empty(), false, List.of()));
         }
     }
 
@@ -66,7 +66,7 @@ final class ClientHelloTest {
         byte[] whole = hello(List.of("a.example"));
         assertThat(ClientHello.read(fragmented(whole, 1))).isPresent();
         assertThat(ClientHello.read(fragmented(whole, 100)))
-                .contains(new ClientHello(Optional.of("a.example"), false));
+                .contains(new ClientHello(Optional.of("a.example"), false, List.of()));
     }
 
     /** The same message in records of so many bytes. */
@@ -83,7 +83,7 @@ final class ClientHelloTest {
     void seesThatANameIsHidden() throws Exception {
         byte[] whole = hello(List.of("a.example"));
         byte[] ech = withExtension(whole, 0xfe0d, new byte[] {0, 1, 2, 3});
-        assertThat(read(ech)).contains(new ClientHello(Optional.of("a.example"), true));
+        assertThat(read(ech)).contains(new ClientHello(Optional.of("a.example"), true, List.of()));
     }
 
     @Test

@@ -32,7 +32,7 @@ final class HttpHeadTest {
     private record Passed(String bytes, Optional<EgressReason> fault) {}
 
     private static Passed pass(byte[] input, int piece) {
-        EmbeddedChannel in = new EmbeddedChannel(new HttpRequests.StrictDecoder());
+        EmbeddedChannel in = new EmbeddedChannel(new StrictDecoder());
         EmbeddedChannel out = new EmbeddedChannel(new HttpRequestEncoder());
         for (int at = 0; at < input.length; at += piece) {
             in.writeInbound(Unpooled.copiedBuffer(input, at, Math.min(piece, input.length - at)));
@@ -225,7 +225,7 @@ final class HttpHeadTest {
 
     @Test
     void bodiesAreNotGathered() {
-        EmbeddedChannel in = new EmbeddedChannel(new HttpRequests.StrictDecoder());
+        EmbeddedChannel in = new EmbeddedChannel(new StrictDecoder());
         in.writeInbound(
                 Unpooled.copiedBuffer(
                         "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 99999999\r\n\r\n",
