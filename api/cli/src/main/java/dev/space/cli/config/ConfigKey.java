@@ -185,6 +185,11 @@ public enum ConfigKey {
             Type.TEXT,
             "",
             "Addresses (CIDR, by comma) that no sandbox reaches, whatever its policy says."),
+    EGRESS_EXTRA_ROOTS(
+            "space.egress.extra-roots",
+            Type.TEXT,
+            "",
+            "File with certificates (PEM) that the gateway trusts outside besides the machine's own."),
     LOG_MAX_MIB(
             "space.log.max-mib",
             Type.COUNT,

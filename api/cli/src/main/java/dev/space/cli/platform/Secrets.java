@@ -89,6 +89,11 @@ public final class Secrets {
                 directory.resolve("object-store-outside-key-" + role), reader, read(file));
     }
 
+    /** The operator's own roots, as they are in the file now, for a process that is not root. */
+    public Path extraRoots(Path file, String role, User reader) {
+        return Owned.secret(directory.resolve("extra-roots-" + role), reader, read(file) + "\n");
+    }
+
     /** The first API key once more, for the process that has to know its hash. */
     public Path apiKeyFor(String role, User reader) {
         Path key = apiKey();

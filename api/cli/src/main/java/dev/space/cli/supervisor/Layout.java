@@ -3,6 +3,7 @@ package dev.space.cli.supervisor;
 import dev.space.cli.config.ConfigKey;
 import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Accelerator;
+import dev.space.cli.platform.Certificates;
 import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Owned;
 import dev.space.cli.platform.Platform;
@@ -12,6 +13,7 @@ import dev.space.cli.platform.Secrets;
 import dev.space.cli.platform.Users;
 import dev.space.cli.platform.Users.User;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.List;
 
 /**
@@ -28,7 +30,8 @@ record Layout(
         User control,
         User objects,
         List<NodePlace> nodes,
-        Secrets secrets) {
+        Secrets secrets,
+        Certificates certificates) {
 
     static Layout make(Platform platform, SpaceConfig config, List<NodePlace> nodes, Ports ports) {
         User root = new User("root", 0, 0);
@@ -51,8 +54,17 @@ record Layout(
         var _ = secrets.apiKey();
         var _ = secrets.operatorKey();
         return new Layout(
-                platform, config, ports, root, postgres, temporal, control, objects, nodes,
-                secrets);
+                platform,
+                config,
+                ports,
+                root,
+                postgres,
+                temporal,
+                control,
+                objects,
+                nodes,
+                secrets,
+                new Certificates(platform.secrets(), root, Clock.systemUTC()));
     }
 
     private static void make(NodePlace place, User root) {

@@ -1,6 +1,7 @@
 package dev.space.cli.supervisor;
 
 import dev.space.cli.config.ConfigKey;
+import dev.space.cli.platform.Certificates;
 import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -130,8 +131,15 @@ final class NodeServices {
                         .sorted()
                         .map(String::valueOf)
                         .collect(Collectors.joining(","));
+        Certificates.Pair authority = layout.certificates().gateway(place.gateway(), user);
         Path config =
                 new ProcessConfig()
+                        .set("space.gateway.ca-chain", authority.chain())
+                        .set("space.gateway.ca-key", authority.key())
+                        .set(
+                                "space.gateway.credential-keyset",
+                                layout.secrets().credentialKeyset(place.gateway(), user))
+                        .set("space.gateway.extra-roots", extraRoots(place, user))
                         .set("space.gateway.control-socket", place.gatewaySocket())
                         .set("space.gateway.sockets-socket", place.managerGatewaySocket())
                         .set("space.gateway.worker-uid", Layout.worker(place).uid())
@@ -163,6 +171,13 @@ final class NodeServices {
                 GATEWAY_READY_MAX,
                 "TERM",
                 STOP_MAX);
+    }
+
+    private String extraRoots(NodePlace place, User user) {
+        String file = layout.config().text(ConfigKey.EGRESS_EXTRA_ROOTS);
+        return file.isEmpty()
+                ? ""
+                : layout.secrets().extraRoots(Path.of(file), place.gateway(), user).toString();
     }
 
     private Service worker(NodePlace place, List<String> after) {
@@ -200,6 +215,7 @@ final class NodeServices {
         }
         if (hasGateway()) {
             settings.set("space.node.gateway-socket", place.gatewaySocket());
+            settings.set("space.node.guest-root", layout.certificates().rootCertificate());
         }
         return layout.objectStore(settings, place.role(), user)
                 .set("space.node.id", place.id(layout.config().text(ConfigKey.NODE_ID)))
