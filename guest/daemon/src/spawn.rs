@@ -276,6 +276,21 @@ fn exec_raw(file: &[u8], argv: &[Vec<u8>], env: &[Vec<u8>]) -> Error {
     Error::last_os_error()
 }
 
+/// The installation's root, which node-worker puts there when the start snapshot is made.
+const TRUSTED_ROOT: &str = "/usr/local/share/ca-certificates/space-root.crt";
+const TRUST_STORE: &[u8] = b"/etc/ssl/certs/ca-certificates.crt";
+
+/// Tells programs with a store of their own where the system's is, or what to add to theirs.
+static TRUST: [(&str, &[u8]); 3] = [
+    ("NODE_EXTRA_CA_CERTS", TRUSTED_ROOT.as_bytes()),
+    ("REQUESTS_CA_BUNDLE", TRUST_STORE),
+    ("SSL_CERT_FILE", TRUST_STORE),
+];
+
+fn trust() -> &'static [(&'static str, &'static [u8])] {
+    if std::path::Path::new(TRUSTED_ROOT).exists() { &TRUST } else { &[] }
+}
+
 fn environment(given: &BTreeMap<String, Vec<u8>>, user: &User) -> Vec<Vec<u8>> {
     let defaults: [(&str, &[u8]); 6] = [
         ("HOME", &user.home),
@@ -288,6 +303,7 @@ fn environment(given: &BTreeMap<String, Vec<u8>>, user: &User) -> Vec<Vec<u8>> {
     let entry = |name: &str, value: &[u8]| [name.as_bytes(), b"=", value].concat();
     let mut all: Vec<Vec<u8>> = defaults
         .iter()
+        .chain(trust())
         .filter(|(name, _)| !given.contains_key(*name))
         .map(|(name, value)| entry(name, value))
         .collect();

@@ -27,6 +27,7 @@ import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.ObjectStore;
 import dev.space.node.templates.CacheTemplates;
 import dev.space.node.templates.FakeTemplates;
+import dev.space.node.templates.GuestRoot;
 import dev.space.node.templates.StartSnapshotMaker;
 import dev.space.node.templates.TemplateSource;
 import dev.space.node.volumes.CopyCloner;
@@ -146,7 +147,8 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         node.templateNamesDir()
                                 .orElseGet(() -> node.cacheDir().resolve("templates/by-name")),
                         volume,
-                        new StartSnapshotMaker(engine, volume, liveFiles, memory));
+                        new StartSnapshotMaker(
+                                engine, volume, liveFiles, memory, GuestRoot.of(node.guestRoot())));
         return new Wiring(volume, engine, templates, liveFiles);
     }
 

@@ -116,6 +116,9 @@ public interface NodeConfig {
         /** Socket of the network gateway; without it sandboxes reach nothing. */
         Optional<Path> gatewaySocket();
 
+        /** Certificate (PEM) that sandboxes trust besides what their template does. */
+        Optional<Path> guestRoot();
+
         /** Sandboxes that can run at once. */
         @WithDefault("64")
         int slots();

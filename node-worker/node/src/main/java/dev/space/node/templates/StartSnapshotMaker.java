@@ -40,9 +40,20 @@ public final class StartSnapshotMaker implements CacheTemplates.Maker {
     private final Volume volume;
     private final LiveFiles liveFiles;
     private final MemoryBudget memory;
+    private final GuestRoot root;
 
+    /**
+     * With what it needs for a VM.
+     *
+     * @param root that every sandbox trusts
+     */
     public StartSnapshotMaker(
-            Engine engine, Volume volume, LiveFiles liveFiles, MemoryBudget memory) {
+            Engine engine,
+            Volume volume,
+            LiveFiles liveFiles,
+            MemoryBudget memory,
+            GuestRoot root) {
+        this.root = root;
         this.engine = engine;
         this.volume = volume;
         this.liveFiles = liveFiles;
@@ -51,7 +62,9 @@ public final class StartSnapshotMaker implements CacheTemplates.Maker {
 
     @Override
     public boolean loads(StartMeta meta) {
-        return meta.engine().equals(engine.info().name()) && engine.hasBundle(meta.bundle());
+        return meta.engine().equals(engine.info().name())
+                && engine.hasBundle(meta.bundle())
+                && root.mark().equals(meta.root());
     }
 
     @Override
@@ -110,6 +123,7 @@ public final class StartSnapshotMaker implements CacheTemplates.Maker {
                                 StartPermit.ALWAYS));
         Path staged = volume.newStaging("start");
         try {
+            this.root.install(vm);
             warmUp(vm);
             vm.writeBack();
             if (!vm.quiesce()) {
@@ -128,7 +142,8 @@ public final class StartSnapshotMaker implements CacheTemplates.Maker {
                                     record.size(),
                                     engine.info().name(),
                                     record.bundle(),
-                                    token)));
+                                    token,
+                                    this.root.mark())));
             volume.discard(target);
             volume.publish(staged, target);
         } catch (IOException e) {

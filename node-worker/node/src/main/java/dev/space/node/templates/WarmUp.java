@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** What a VM that runs for nobody yet does once, so that it is quick for whoever gets it. */
 public final class WarmUp {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -62,8 +62,8 @@ public final class WarmUp {
     }
 
     static int command(Vm vm, String id, String line) {
-        CompletableFuture<GuestProcess> over = new CompletableFuture<>();
-        ProcessStart start =
+        return command(
+                vm,
                 new ProcessStart(
                         id,
                         List.of(),
@@ -72,7 +72,13 @@ public final class WarmUp {
                         ByteString.EMPTY,
                         "",
                         TIMEOUT.toMillis(),
-                        false);
+                        false));
+    }
+
+    /** Runs it to its end and forgets it. */
+    static int command(Vm vm, ProcessStart start) {
+        String id = start.id();
+        CompletableFuture<GuestProcess> over = new CompletableFuture<>();
         var _ = vm.guest().start(start, new ExitOnly(over));
         try {
             int code = over.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).exitCode();

@@ -71,7 +71,7 @@ final class CacheTemplatesTest {
             DurableFiles.writeNew(
                     staged.resolve(StartMeta.FILE),
                     Json.MAPPER.writeValueAsBytes(
-                            new StartMeta(DIGEST, size, "fake", "b", GuestToken.fresh())));
+                            new StartMeta(DIGEST, size, "fake", "b", GuestToken.fresh(), "")));
             volume.publish(staged, target);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
