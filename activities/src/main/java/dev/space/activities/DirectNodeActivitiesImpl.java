@@ -35,8 +35,12 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
     @Override
     public SandboxStarted startSandboxNow(String node, StartSandbox request) {
         return Failures.translated(() -> {
+            NodeStore.StartTarget target =
+                    nodes.startTarget(node, request.ref().session())
+                            .orElseThrow(() -> unknown(node));
             StartSandboxRequest.Builder call =
                     StartSandboxRequest.newBuilder()
+                            .setNoNetwork(target.noNetwork())
                             .setRef(ref(request.ref()))
                             .setTemplateDigest(request.template())
                             .setSize(request.size().wireName())
@@ -50,7 +54,7 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
             }
             try {
                 long began = System.nanoTime();
-                var started = stub(node).startSandbox(call.build());
+                var started = stub(target.apiAddress()).startSandbox(call.build());
                 if (request.snapshot() == null) {
                     phases.ended("node-call", began);
                 }
@@ -70,7 +74,7 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
     public void releaseSessionNow(String node, ReleaseSession request) {
         Failures.translated(() -> {
             try {
-                return stub(node)
+                return stub(nodes.address(node).orElseThrow(() -> unknown(node)))
                         .releaseSession(
                                 ReleaseSessionRequest.newBuilder()
                                         .setRef(ref(request.ref()))
@@ -81,13 +85,11 @@ public class DirectNodeActivitiesImpl implements DirectNodeActivities {
         });
     }
 
-    private NodeLifecycleGrpc.NodeLifecycleBlockingStub stub(String node) {
-        String address =
-                nodes.address(node)
-                        .orElseThrow(() ->
-                                new SpaceException(
-                                        ErrorCode.NODE_UNREACHABLE,
-                                        "node " + node + " never registered"));
+    private static SpaceException unknown(String node) {
+        return new SpaceException(ErrorCode.NODE_UNREACHABLE, "node " + node + " never registered");
+    }
+
+    private NodeLifecycleGrpc.NodeLifecycleBlockingStub stub(String address) {
         return NodeLifecycleGrpc.newBlockingStub(channels.to(address))
                 .withDeadlineAfter(CAP_MILLIS, TimeUnit.MILLISECONDS);
     }

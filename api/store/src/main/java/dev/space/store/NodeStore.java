@@ -1,5 +1,6 @@
 package dev.space.store;
 
+import dev.space.model.SessionId;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.sql.SQLException;
@@ -249,6 +250,29 @@ public class NodeStore {
                 tx.first(
                         "SELECT api_address FROM nodes WHERE id = ?",
                         row -> row.getString(1),
+                        node));
+    }
+
+    /**
+     * Where a start is sent.
+     *
+     * @param noNetwork the session may reach nothing now
+     */
+    public record StartTarget(String apiAddress, boolean noNetwork) {}
+
+    /** Where a node's API is, with what its next start need not ask for; while its row exists. */
+    public Optional<StartTarget> startTarget(String node, SessionId session) {
+        return db.inOneStatement(tx ->
+                tx.first(
+                        """
+                        SELECT n.api_address, EXISTS (SELECT FROM sessions s
+                            WHERE s.id = ? AND s.network IS NULL) AS no_network
+                        FROM nodes n WHERE n.id = ?
+                        """,
+                        row ->
+                                new StartTarget(
+                                        row.getString("api_address"), row.getBoolean("no_network")),
+                        session,
                         node));
     }
 

@@ -59,6 +59,13 @@ class NetworkRowsTest {
         DATABASE.node("node-net");
         networks.set(DATABASE.project, id, POLICY, "me");
         assertThat(networks.forNode(id, "node-net")).isEmpty();
+        NodeStore nodes = new NodeStore(DATABASE.db);
+        SessionId closed = session();
+        assertThat(nodes.startTarget("node-net", id).orElseThrow().noNetwork()).isFalse();
+        assertThat(nodes.startTarget("node-net", closed).orElseThrow())
+                .isEqualTo(
+                        new NodeStore.StartTarget(nodes.address("node-net").orElseThrow(), true));
+        assertThat(nodes.startTarget("node-nowhere", closed)).isEmpty();
         DATABASE.execute(
                 "UPDATE sessions SET node_id = 'node-net' WHERE id = '" + id.value() + "'");
         assertThat(networks.forNode(id, "node-net")).contains(new NetworkRows.Network(1, POLICY));

@@ -106,7 +106,8 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                 origin,
                 request.getHostname(),
                 request.getMaxProcesses(),
-                request.getNewest());
+                request.getNewest(),
+                request.getNoNetwork());
     }
 
     private static TakeSnapshot take(TakeSnapshotRequest request) {

@@ -86,15 +86,21 @@ public final class Egress implements AutoCloseable {
      * the caller; {@link #closed} undoes it.
      *
      * @param known names that the guest knows by an address already
+     * @param none the control plane has said that the session may reach nothing: an unbound slot
+     *     does that, and nobody is asked
      */
-    public Opening opening(SessionId session, long epoch, int slot, List<SyntheticAddress> known) {
+    public Opening opening(
+            SessionId session, long epoch, int slot, List<SyntheticAddress> known, boolean none) {
         Gateway to = gateway;
         if (to == null) {
             return _ -> {};
         }
         long deadline = System.nanoTime() + START_WAIT_MAX.toNanos();
-        Entry entry = new Entry(session, epoch, slot, to, null, known);
+        Entry entry = new Entry(session, epoch, slot, to, none ? NetworkPolicy.NONE : null, known);
         enter(entry);
+        if (none) {
+            return entry::keepIn;
+        }
         CountDownLatch settled = new CountDownLatch(1);
         Thread _ =
                 Thread.ofVirtual()

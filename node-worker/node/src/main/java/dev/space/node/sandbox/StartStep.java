@@ -148,7 +148,8 @@ final class StartStep {
                                 session.id(),
                                 live.start().epoch(),
                                 rung.record().slot().number(),
-                                start.plan().addresses());
+                                start.plan().addresses(),
+                                request.noNetwork());
         long began = System.nanoTime();
         if (rung.isMadeAhead()) {
             // Until the journal names its VM a restart ends it: it is in a slot of nobody's.

@@ -55,7 +55,7 @@ class EgressTest {
     @Test
     void aStartReturnsWithItsBindingAndTheEndTakesItBack() {
         policies.put(ONE, new NetworkPolicy(3, "{}"));
-        egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
+        egress.opening(ONE, 1, 5, List.of(NAME), false).done(directory);
         assertThat(gateway.binding(5))
                 .isEqualTo(
                         new Gateway.Binding(5, ONE, 1, new NetworkPolicy(3, "{}"), List.of(NAME)));
@@ -66,7 +66,7 @@ class EgressTest {
 
     @Test
     void aSessionWithoutAPolicyCostsTheGatewayNothing() {
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         assertThat(egress.addresses(ONE)).isEmpty();
         egress.closed(ONE);
         assertThat(gateway.calls).isEmpty();
@@ -74,11 +74,23 @@ class EgressTest {
     }
 
     @Test
+    void aSessionThatIsSaidToHaveNoPolicyIsNotAskedFor() {
+        policies.put(ONE, new NetworkPolicy(1, "{}")); // set while it was started
+        controlAway = true;
+        egress.opening(ONE, 1, 5, List.of(), true).done(directory);
+        assertThat(gateway.calls).isEmpty();
+        controlAway = false;
+        egress.newest(ONE, 0);
+        egress.newest(ONE, 1);
+        await(() -> gateway.binding(5) != null);
+    }
+
+    @Test
     void aStartDoesNotWaitForASlowGatewayNorForOneThatIsAway() {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         gateway.slow(5_000);
         long began = System.nanoTime();
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         // The wait itself is 200 ms; the rest is for a busy machine.
         assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(3));
     }
@@ -88,7 +100,7 @@ class EgressTest {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         gateway.kill();
         egress.start();
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         assertThat(gateway.binding(5)).isNull();
         gateway.startAnew();
         await(() -> gateway.binding(5) != null);
@@ -98,7 +110,7 @@ class EgressTest {
     void aGatewayThatIsStartedAnewIsToldAgainAndStrangersAreRemoved() {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         egress.start();
-        egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
+        egress.opening(ONE, 1, 5, List.of(NAME), false).done(directory);
         await(egress::isConnected);
         gateway.kill();
         SessionId stranger = new SessionId(Ids.text("ses", "aaaaaaaaaaaaaaaa".getBytes(US_ASCII)));
@@ -112,7 +124,7 @@ class EgressTest {
     void aBindWhoseAnswerWasLostIsUndoneAtTheEnd() {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         gateway.losesAnswers(true);
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         assertThat(gateway.binding(5)).isNotNull();
         egress.closed(ONE);
         assertThat(gateway.binding(5)).isNull();
@@ -123,13 +135,13 @@ class EgressTest {
         SessionId before = new SessionId(Ids.text("ses", "bbbbbbbbbbbbbbbb".getBytes(US_ASCII)));
         gateway.bind(new Gateway.Binding(5, before, 9, new NetworkPolicy(1, "{}"), List.of()));
         policies.put(ONE, new NetworkPolicy(1, "{}"));
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         assertThat(bound().session()).isEqualTo(ONE);
     }
 
     @Test
     void changesArePushedInOrderAndNoneMeansUnbound() {
-        egress.opening(ONE, 2, 5, List.of()).done(directory);
+        egress.opening(ONE, 2, 5, List.of(), false).done(directory);
         egress.set(ONE, 2, new NetworkPolicy(4, "{\"allow\":[]}"));
         assertThat(bound().policy().version()).isEqualTo(4);
         egress.set(ONE, 2, new NetworkPolicy(3, "{\"dryRun\":true}"));
@@ -146,7 +158,7 @@ class EgressTest {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
         controlAway = true;
         egress.start();
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         assertThat(gateway.binding(5)).isNull();
         controlAway = false;
         await(() -> gateway.binding(5) != null);
@@ -154,7 +166,7 @@ class EgressTest {
 
     @Test
     void aNewerVersionThatTheLeaseTellsIsFetched() {
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         policies.put(ONE, new NetworkPolicy(2, "{}"));
         egress.newest(ONE, 0);
         egress.newest(ONE, 2);
@@ -164,7 +176,7 @@ class EgressTest {
     @Test
     void aRestartOfThisProcessGoesOnWithWhatTheSandboxHadEvenAlone() {
         policies.put(ONE, new NetworkPolicy(7, "{}", "[sealed]"));
-        egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
+        egress.opening(ONE, 1, 5, List.of(NAME), false).done(directory);
         await(() -> Files.isRegularFile(directory.resolve("network.json")));
         egress.close();
         gateway.kill();
@@ -181,7 +193,7 @@ class EgressTest {
     @Test
     void whatAnEarlierEpochHadIsNotBelieved() {
         policies.put(ONE, new NetworkPolicy(1, "{\"dryRun\":true}"));
-        egress.opening(ONE, 1, 5, List.of()).done(directory);
+        egress.opening(ONE, 1, 5, List.of(), false).done(directory);
         await(() -> Files.isRegularFile(directory.resolve("network.json")));
         policies.put(ONE, new NetworkPolicy(2, "{}"));
         egress.adopted(ONE, 2, 6, directory);
@@ -212,7 +224,7 @@ class EgressTest {
     @Test
     void theNamesOfASnapshotAreTheGatewaysAndWhatIsKnownWhenItIsAway() {
         policies.put(ONE, new NetworkPolicy(1, "{}"));
-        egress.opening(ONE, 1, 5, List.of(NAME)).done(directory);
+        egress.opening(ONE, 1, 5, List.of(NAME), false).done(directory);
         SyntheticAddress second = new SyntheticAddress("b.example", "198.18.0.8");
         gateway.handsOut(5, second);
         assertThat(egress.addresses(ONE)).containsExactly(NAME, second);

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxProcesses user processes that may run at once
  * @param newest start from the newest complete checkpoint of the session's present, which the node
  *     knows: {@code snapshot} says only what was known before, and null is not the template
+ * @param noNetwork the session may reach nothing as this is sent: the node need not ask for its
+ *     policy. False says nothing
  */
 public record StartSandbox(
         StepRef ref,
@@ -24,7 +26,21 @@ public record StartSandbox(
         @Nullable SessionId origin,
         String hostname,
         int maxProcesses,
-        boolean newest) {
+        boolean newest,
+        boolean noNetwork) {
+
+    /** Without a word on what the session may reach. */
+    public StartSandbox(
+            StepRef ref,
+            String template,
+            Size size,
+            @Nullable SnapshotId snapshot,
+            @Nullable SessionId origin,
+            String hostname,
+            int maxProcesses,
+            boolean newest) {
+        this(ref, template, size, snapshot, origin, hostname, maxProcesses, newest, false);
+    }
 
     /** From that very source. */
     public StartSandbox(
