@@ -100,6 +100,28 @@ public class QuotaRows {
         });
     }
 
+    /**
+     * What a project has in the object store beyond so many bytes, the oldest first. Counted is
+     * what was sent for each: parts that a later one shares were sent once, for the older.
+     */
+    public List<Excess> storedByProject(String project, long keepBytes, int max) {
+        return db.inOneStatement(tx ->
+                tx.all(
+                        "SELECT session_id, id FROM (SELECT p.session_id, p.id, d.completed_at,"
+                                + " d.id AS number, ("
+                                + MAY_GO
+                                + ") AS may_go, sum(d.bytes_uploaded) OVER (ORDER BY"
+                                + " d.completed_at DESC, d.id DESC) AS newer FROM durable_snapshots"
+                                + " d JOIN snapshots p ON p.id = d.snapshot_id JOIN sessions s ON"
+                                + " s.id = p.session_id WHERE s.project_id = ? AND d.state ="
+                                + " 'COMPLETE' AND p.state = 'LISTED') q WHERE newer > ? AND may_go"
+                                + " ORDER BY completed_at, number LIMIT ?",
+                        QuotaRows::excess,
+                        project,
+                        keepBytes,
+                        max));
+    }
+
     private static Excess excess(ResultSet row) throws SQLException {
         return new Excess(
                 new SessionId(row.getString("session_id")), new SnapshotId(row.getString("id")));

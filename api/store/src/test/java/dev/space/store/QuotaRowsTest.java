@@ -120,6 +120,38 @@ class QuotaRowsTest {
     }
 
     @Test
+    void whatAProjectHasStoredBeyondItsBytesGoesTheOldestFirst() throws SQLException {
+        SessionId session = session();
+        List<SnapshotId> made = snapshots(session, 4, "CHECKPOINT", "NULL");
+        for (int i = 0; i < made.size(); i++) {
+            DATABASE.execute(
+                    """
+                    INSERT INTO durable_snapshots (snapshot_id, session_id, operation_id,
+                        lineage_id, state, manifest_key, manifest_digest, bytes_stored,
+                        bytes_uploaded, bytes_logical, completed_at)
+                    SELECT '%1$s', '%2$s', id, '%2$s', 'COMPLETE', 'm', 'd', 99, 10, 99,
+                        now() + interval '1 day' - %3$d * interval '1 hour'
+                    FROM operations WHERE session_id = '%2$s'
+                    """
+                            .formatted(made.get(i).value(), session.value(), i));
+        }
+        set(session, "durable_snapshot_id", made.get(2));
+        String project = DATABASE.value("SELECT project_id FROM sessions WHERE id = ?", session);
+        assertThat(ofSession(session, quotas.storedByProject(project, 40, ALL))).isEmpty();
+        assertThat(ofSession(session, quotas.storedByProject(project, 15, ALL)))
+                .as("the third is what the session stands on")
+                .containsExactly(made.get(3), made.get(1));
+    }
+
+    /** Others of the project are in the same database. */
+    private static List<SnapshotId> ofSession(SessionId session, List<Excess> all) {
+        return all.stream()
+                .filter(each -> each.session().equals(session))
+                .map(Excess::snapshot)
+                .toList();
+    }
+
+    @Test
     void namesHaveAnEnd() throws SQLException {
         SessionId session = session();
         String project = DATABASE.value("SELECT project_id FROM sessions WHERE id = ?", session);

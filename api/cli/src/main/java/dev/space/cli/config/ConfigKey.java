@@ -80,6 +80,12 @@ public enum ConfigKey {
             Type.COUNT,
             "100000",
             "The same in all sessions of one project."),
+    STORED_MIB_PER_PROJECT(
+            "space.control.stored-mib-per-project",
+            Type.AMOUNT,
+            "0",
+            "What a project's snapshots may take in the object store; beyond that the oldest that"
+                    + " have no name go. 0: no bound."),
     NODES(
             "space.nodes",
             Type.NODES,
@@ -145,6 +151,17 @@ public enum ConfigKey {
             Type.COUNT,
             "512",
             "Snapshots of one session; beyond that the oldest that the node made go."),
+    ROLLING_SESSION_MIB(
+            "space.node.rolling.session-mib",
+            Type.AMOUNT,
+            "16384",
+            "What snapshots of one session may cost on the node's disk; beyond that the oldest that"
+                    + " the node made go. 0: no bound."),
+    ROLLING_NODE_MIB(
+            "space.node.rolling.node-mib",
+            Type.AMOUNT,
+            "0",
+            "The same of all sessions of the node."),
     ROLLING_RESERVE_MIB(
             "space.node.rolling.reserve-mib",
             Type.AMOUNT,

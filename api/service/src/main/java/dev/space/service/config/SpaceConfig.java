@@ -101,6 +101,10 @@ public interface SpaceConfig {
         @WithDefault("100000")
         int snapshotsPerProject();
 
+        /** What a project's snapshots may take in the object store in MiB; 0: no bound. */
+        @WithDefault("0")
+        long storedMibPerProject();
+
         /** Pollers of the control queue's workers, for workflows and for activities each. */
         @WithDefault("8")
         int pollers();

@@ -32,6 +32,7 @@ public class SnapshotQuotas {
     private final SnapshotRows snapshots;
     private final int perSession;
     private final int perProject;
+    private final long bytesPerProject;
     private String session = "";
     private String project = "";
 
@@ -41,6 +42,7 @@ public class SnapshotQuotas {
         this.snapshots = snapshots;
         this.perSession = config.control().snapshotsPerSession();
         this.perProject = config.control().snapshotsPerProject();
+        this.bytesPerProject = config.control().storedMibPerProject() << 20;
     }
 
     /** A page of sessions and a page of projects, each all in turn. */
@@ -52,6 +54,9 @@ public class SnapshotQuotas {
         project = projects.size() < PROJECTS_MAX ? "" : projects.getLast();
         for (String each : projects) {
             remove(rows.ofProject(each, perProject, REMOVED_MAX));
+            if (bytesPerProject > 0) {
+                remove(rows.storedByProject(each, bytesPerProject, REMOVED_MAX));
+            }
         }
     }
 

@@ -135,7 +135,7 @@ public final class NodeProcess implements AutoCloseable {
                         node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
         housekeeping = Housekeeping.started(manager, outbox);
         guard.every(GUARD_LOOK, guard()::look);
-        rolling = Rolling.started(node.rolling(), manager.rolling(), outbox, wiring.volume());
+        rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume());
         reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
                 config.temporal()

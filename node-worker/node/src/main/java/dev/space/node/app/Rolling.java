@@ -5,6 +5,8 @@ import dev.space.nativeabi.FileSystemType;
 import dev.space.node.config.NodeConfig;
 import dev.space.node.reports.ReportSink;
 import dev.space.node.reports.SnapshotOutbox;
+import dev.space.node.rolling.ByteQuotas;
+import dev.space.node.rolling.ClockFile;
 import dev.space.node.rolling.Compaction;
 import dev.space.node.rolling.Retention;
 import dev.space.node.rolling.RollingSettings;
@@ -29,15 +31,18 @@ final class Rolling implements AutoCloseable {
     private static final Duration LOOK = Duration.ofSeconds(1);
     private static final Duration THIN = Duration.ofMinutes(1);
     private static final Duration ROOM = Duration.ofSeconds(10);
+    private static final Duration BYTES = Duration.ofMinutes(5);
     private static final Duration COMPACT = Duration.ofSeconds(20);
 
     /** Sessions that are worked on at once: the disk is shared with whoever waits for an answer. */
     private static final int WORKERS = 2;
 
     private static final Duration END_MAX = Duration.ofSeconds(10);
+    private static final String CLOCK = "clock";
 
     private final RollingSnapshots snapshots;
     private final Retention retention;
+    private final ByteQuotas quotas;
     private final Duration thin;
     private final ExecutorService workers =
             Executors.newFixedThreadPool(
@@ -46,8 +51,8 @@ final class Rolling implements AutoCloseable {
     private final Rounds compactions = new Rounds("compaction", 1, END_MAX);
     private final @Nullable Compaction compaction;
 
-    private Rolling(NodeConfig.Rolling config, RollingView view, ReportSink sink, Volume volume) {
-        RollingSettings settings = settings(config);
+    private Rolling(NodeConfig.Node node, RollingView view, ReportSink sink, Volume volume) {
+        RollingSettings settings = settings(node.rolling());
         SnapshotOutbox reports = new SnapshotOutbox(sink);
         snapshots =
                 new RollingSnapshots(
@@ -64,7 +69,12 @@ final class Rolling implements AutoCloseable {
                         settings,
                         reports,
                         volume::freeBytes,
-                        new SteadyTime(System::currentTimeMillis, Rolling::millis));
+                        new SteadyTime(
+                                System::currentTimeMillis,
+                                Uptime::millis,
+                                Uptime.boot(),
+                                ClockFile.in(node.stateDir().resolve(CLOCK))));
+        quotas = new ByteQuotas(view, settings, reports);
         compaction = isBtrfs(volume) ? new Compaction(view, settings, volume::freeBytes) : null;
         Duration finest = settings.keep().tiers().getFirst().every();
         thin = finest.compareTo(THIN) < 0 ? finest : THIN;
@@ -91,12 +101,13 @@ final class Rolling implements AutoCloseable {
                 config.freeze(),
                 config.reserveMib() << 20,
                 Thinning.parse(config.keep()),
-                config.snapshotsMax());
+                config.snapshotsMax(),
+                config.sessionMib() << 20,
+                config.nodeMib() << 20);
     }
 
-    static Rolling started(
-            NodeConfig.Rolling config, RollingView view, ReportSink sink, Volume volume) {
-        Rolling made = new Rolling(config, view, sink, volume);
+    static Rolling started(NodeConfig.Node node, RollingView view, ReportSink sink, Volume volume) {
+        Rolling made = new Rolling(node, view, sink, volume);
         made.start();
         return made;
     }
@@ -105,6 +116,7 @@ final class Rolling implements AutoCloseable {
         rounds.every(LOOK, snapshots::look);
         rounds.every(thin, retention::thin);
         rounds.every(ROOM, retention::makeRoom);
+        compactions.every(BYTES, quotas::look);
         if (compaction != null) {
             compactions.every(COMPACT, compaction::look);
         }

@@ -196,6 +196,14 @@ public interface NodeConfig {
         @WithDefault("512")
         int snapshotsMax();
 
+        /** What snapshots of one session may cost on the disk in MiB; 0: no bound. */
+        @WithDefault("16384")
+        long sessionMib();
+
+        /** The same of all sessions of the node. */
+        @WithDefault("0")
+        long nodeMib();
+
         /** Free space in MiB below which none is taken and the oldest of the node go. */
         @WithDefault("2048")
         long reserveMib();

@@ -96,10 +96,16 @@ public final class Retention {
     private record Candidate(SessionId session, String id, long takenAtMillis) {}
 
     private List<Thinning.Entry> entries(SessionId session) {
-        return view.snapshots(session).stream().map(m -> entry(session, m)).toList();
+        return entries(view, session);
     }
 
-    private Thinning.Entry entry(SessionId session, SnapshotManifest manifest) {
+    /** A session's snapshots, the newest last, and whether each may go. */
+    static List<Thinning.Entry> entries(RollingView view, SessionId session) {
+        return view.snapshots(session).stream().map(m -> entry(view, session, m)).toList();
+    }
+
+    private static Thinning.Entry entry(
+            RollingView view, SessionId session, SnapshotManifest manifest) {
         SnapshotId id = manifest.taken().snapshot();
         boolean kept = !manifest.isRolling() || view.standsOn(session, id);
         return new Thinning.Entry(

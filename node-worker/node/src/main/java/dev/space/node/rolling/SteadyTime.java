@@ -8,7 +8,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The time of day, and whether it may decide what is old. Set forward by mistake it would make a
  * week's snapshots too old at once; so after a jump nothing is judged by age until the clock is
- * back or has stayed for an hour.
+ * back or has stayed for an hour. The jump may have been while this process was not there: what it
+ * believed last is kept in a file. After a boot nothing tells a jump from the time that the machine
+ * was off, so that hour passes first unless it was off for minutes only.
  */
 public final class SteadyTime {
 
@@ -19,6 +21,8 @@ public final class SteadyTime {
 
     private final LongSupplier unixMillis;
     private final LongSupplier clock;
+    private final String boot;
+    private final ClockFile file;
     private long trusted;
     private long jumped;
     private long since;
@@ -29,9 +33,30 @@ public final class SteadyTime {
      * @param clock milliseconds of a clock that only goes forward, at the same pace
      */
     public SteadyTime(LongSupplier unixMillis, LongSupplier clock) {
+        this(unixMillis, clock, "", ClockFile.NONE);
+    }
+
+    /**
+     * @param clock one that goes on through restarts of this process
+     * @param boot names the boot of the machine that the clock counts from
+     * @param file where what is believed is kept
+     */
+    public SteadyTime(LongSupplier unixMillis, LongSupplier clock, String boot, ClockFile file) {
         this.unixMillis = unixMillis;
         this.clock = clock;
-        this.trusted = offset();
+        this.boot = boot;
+        this.file = file;
+        this.trusted = offset() - file.read().map(this::jump).orElse(0L);
+    }
+
+    /** How far the clock is from where it was left. */
+    private long jump(ClockFile.Seen last) {
+        ClockFile.Seen now = seen();
+        return last.jump(now).orElseGet(() -> now.unixMillis() - last.unixMillis());
+    }
+
+    private ClockFile.Seen seen() {
+        return new ClockFile.Seen(boot, unixMillis.getAsLong(), clock.getAsLong());
     }
 
     private long offset() {
@@ -46,9 +71,7 @@ public final class SteadyTime {
     synchronized boolean isSteady() {
         long offset = offset();
         if (near(offset, trusted)) {
-            trusted = offset;
-            held = false;
-            return true;
+            return believed(offset);
         }
         if (!held || !near(offset, jumped)) {
             LOG.warn(
@@ -63,8 +86,13 @@ public final class SteadyTime {
         if (clock.getAsLong() - since < HOLD.toMillis()) {
             return false;
         }
+        return believed(offset);
+    }
+
+    private boolean believed(long offset) {
         trusted = offset;
         held = false;
+        file.write(seen());
         return true;
     }
 

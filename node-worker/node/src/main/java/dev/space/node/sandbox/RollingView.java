@@ -6,6 +6,7 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.node.engine.spi.VmFiles;
 import dev.space.node.volumes.ChangeMark;
+import dev.space.node.volumes.SnapshotCosts;
 import dev.space.node.volumes.SnapshotManifest;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -79,6 +80,11 @@ public final class RollingView {
     /** A session's snapshots, the newest last. */
     public List<SnapshotManifest> snapshots(SessionId session) {
         return parts.snapshots().list(session).stream().sorted(OLDEST_FIRST).toList();
+    }
+
+    /** What each of a session's snapshots costs on the disk beside the newer ones. */
+    public Map<SnapshotId, Long> costs(SessionId session) {
+        return SnapshotCosts.of(parts.volume(), session, snapshots(session).reversed());
     }
 
     /** True when the sandbox of the session began with this snapshot, or the next one will. */

@@ -11,6 +11,7 @@ import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.Thinning;
 import dev.space.node.engine.spi.GuestPath;
+import dev.space.node.rolling.ClockFile;
 import dev.space.node.rolling.Retention;
 import dev.space.node.rolling.RollingSettings;
 import dev.space.node.rolling.RollingSnapshots;
@@ -23,6 +24,8 @@ import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rolling snapshots of a node whose time of day jumps by a year, and back. */
 final class ClockJumpTest {
@@ -86,6 +89,67 @@ final class ClockJumpTest {
             now += 61_000;
             rolling.look();
         }
+    }
+
+    private Retention retention(TestNode node, String boot) {
+        return new Retention(
+                node.manager().rolling(),
+                SETTINGS,
+                NOBODY,
+                () -> Long.MAX_VALUE,
+                new SteadyTime(
+                        () -> wall, () -> steady, boot, ClockFile.in(directory.resolve("clock"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, -1})
+    void norWhenTheNodeStartsAnewJustAfterTheJump(int years) {
+        long jump = years * YEAR;
+        TestNode node = new TestNode(directory);
+        taken(node);
+        int before = node.manager().rolling().snapshots(SESSION).size();
+        retention(node, "a").thin();
+        assertThat(node.manager().rolling().snapshots(SESSION)).hasSize(before);
+        wall += jump;
+        for (String boot : List.of("a", "b")) { // its process ended; the machine was off
+            Retention after = retention(node, boot);
+            after.thin();
+            assertThat(node.manager().rolling().snapshots(SESSION)).as(boot).hasSize(before);
+        }
+        Retention back = retention(node, "b");
+        wall -= jump;
+        back.thin();
+        assertThat(node.manager().rolling().snapshots(SESSION)).as("it is back").hasSize(before);
+    }
+
+    @Test
+    void aMachineThatWasOffForLongerWaitsForAnHourAndOneThatWasNotDoesNot() {
+        TestNode node = new TestNode(directory);
+        taken(node);
+        int before = node.manager().rolling().snapshots(SESSION).size();
+        retention(node, "a").thin();
+        wall += YEAR;
+        steady = 0; // counted anew
+        Retention after = retention(node, "b");
+        after.thin();
+        steady += MINUTES;
+        wall += MINUTES;
+        after.thin();
+        assertThat(node.manager().rolling().snapshots(SESSION))
+                .as("that is the time then")
+                .hasSizeLessThan(before);
+    }
+
+    @Test
+    void whatTheProcessWasNotThereForIsNoJump() {
+        TestNode node = new TestNode(directory);
+        taken(node);
+        int before = node.manager().rolling().snapshots(SESSION).size();
+        retention(node, "a").thin();
+        wall += YEAR;
+        steady += YEAR;
+        retention(node, "a").thin();
+        assertThat(node.manager().rolling().snapshots(SESSION)).hasSizeLessThan(before);
     }
 
     @Test
