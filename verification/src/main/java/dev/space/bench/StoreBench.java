@@ -73,12 +73,15 @@ final class StoreBench {
         boolean suspends = options.bench().equals("suspend");
         Samples times = suspends ? mode.suspend : mode.restore;
         Samples floor = suspends ? mode.put : mode.get;
+        // A restore's floor does more than read: it has no throughput of its own to compare.
         Map<String, Double> extra =
-                Map.of(
-                        "bytes",
-                        suspends ? mode.uploaded : mode.downloaded,
-                        "throughput_ratio",
-                        floor.millis(50) / times.millis(50));
+                suspends
+                        ? Map.of(
+                                "bytes",
+                                mode.uploaded,
+                                "throughput_ratio",
+                                floor.millis(50) / times.millis(50))
+                        : Map.of("bytes", mode.downloaded);
         return new BenchResult(
                 options.bench(),
                 name,
