@@ -109,15 +109,10 @@ public class CommitStore {
         for (String node : commit.owed()) {
             owe(tx, commit, node);
         }
-        end(
-                tx,
-                commit.operation(),
-                commit.outcome(),
-                commit.error(),
-                commit.detail(),
-                commit.reason());
+        String detail = OtherSnapshots.offered(tx, commit, operation);
+        end(tx, commit.operation(), commit.outcome(), commit.error(), detail, commit.reason());
         for (OperationId joined : commit.joined()) {
-            end(tx, joined, commit.outcome(), commit.error(), commit.detail(), commit.reason());
+            end(tx, joined, commit.outcome(), commit.error(), detail, commit.reason());
         }
         if (commit.state() == SessionState.DESTROYED) {
             endAllOpen(tx, commit);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
+import dev.space.model.Instead;
 import dev.space.model.OperationId;
 import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
@@ -139,6 +140,55 @@ class StoredTargetTest {
                 .isNotEqualTo("node-away");
         assertThat(Objects.requireNonNull(answer.stored()).snapshot().id()).isEqualTo(first.id());
         assertThat(answer.epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void whereTheStoreIsDamagedTheNewestOtherStoredOneIsOffered() {
+        CommitStore.Snapshot first = checkpoint(1, true);
+        CommitStore.Snapshot second = checkpoint(2, true);
+        checkpoint(3, false);
+        CommitStore.Snapshot newest = checkpoint(4, true);
+        assertThat(refusedAs("pack x is missing")).endsWith("; " + Instead.stored(second.id()));
+        assertThat(refusedAs("damaged: " + second.id()))
+                .as("that is the damaged one")
+                .endsWith(Instead.stored(first.id()));
+        String good = "device is gone; " + Instead.checked(newest.id());
+        assertThat(refusedAs(good)).as("the node has found one").isEqualTo(good);
+    }
+
+    /** The detail of an operation that fails because of a damaged snapshot. */
+    private String refusedAs(String detail) {
+        OperationId operation = TestDatabase.newOperation();
+        requests.command(
+                DATABASE.project,
+                session,
+                operation,
+                OperationKind.CHECKPOINT,
+                "key",
+                CommandArguments.NONE,
+                null);
+        Answer accepted = accept(operation, OperationKind.CHECKPOINT);
+        Fence fence = new Fence(accepted.epoch(), accepted.number(), 2);
+        CommitStore.Commit commit =
+                new CommitStore.Commit(
+                        session,
+                        operation,
+                        fence,
+                        OperationState.FAILED,
+                        ErrorCode.SNAPSHOT_CORRUPT,
+                        detail,
+                        SessionState.RUNNING,
+                        accepted.node(),
+                        fence,
+                        List.of(),
+                        null,
+                        null,
+                        List.of(),
+                        List.of(),
+                        ReasonCode.USER,
+                        "");
+        assertThat(commits.commit(commit).written()).isTrue();
+        return DATABASE.value("SELECT error_detail FROM operations WHERE id = ?", operation);
     }
 
     @Test

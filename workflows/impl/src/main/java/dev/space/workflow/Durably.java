@@ -157,7 +157,7 @@ final class Durably {
         try {
             Starting.startFrom(c, there.snapshot());
         } catch (StepFailure e) {
-            if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND) {
+            if (!e.isOfTheCopy()) {
                 throw e;
             }
             // The node's old copy made room for something else just after it was found.

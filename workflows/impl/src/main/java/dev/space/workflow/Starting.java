@@ -84,10 +84,10 @@ final class Starting {
                 start(c, target.id(), BEFORE_MOVING);
                 return;
             } catch (StepFailure e) {
-                if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND) {
+                if (!e.isOfTheCopy()) {
                     throw e;
                 }
-                // The copy has made room for something else meanwhile.
+                // The copy has made room for something else meanwhile, or is damaged.
             }
         }
         var _ = Durably.fetch(c, stored);
@@ -211,10 +211,10 @@ final class Starting {
         try {
             start(c, target.id(), tries);
         } catch (StepFailure e) {
-            if (e.code() != ErrorCode.SNAPSHOT_NOT_FOUND || stored == null) {
+            if (!e.isOfTheCopy() || stored == null) {
                 throw e;
             }
-            fetched(c, target, stored); // the node's copy is gone
+            fetched(c, target, stored); // the node's copy is gone or damaged
             start(c, target.id(), tries);
         }
     }

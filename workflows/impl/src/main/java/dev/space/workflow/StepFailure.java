@@ -31,6 +31,11 @@ final class StepFailure extends RuntimeException {
         return cancelled ? OperationState.CANCELLED : OperationState.FAILED;
     }
 
+    /** Another copy of the same snapshot may serve. */
+    boolean isOfTheCopy() {
+        return code == ErrorCode.SNAPSHOT_NOT_FOUND || code == ErrorCode.SNAPSHOT_CORRUPT;
+    }
+
     ErrorCode code() {
         return code;
     }

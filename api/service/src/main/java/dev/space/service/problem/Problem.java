@@ -3,7 +3,9 @@ package dev.space.service.problem;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.space.model.Command;
 import dev.space.model.ErrorCode;
+import dev.space.model.Instead;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +21,9 @@ public record Problem(
         ErrorCode code,
         @Nullable SessionState state,
         @Nullable List<String> allowed,
-        @Nullable String operation) {
+        @Nullable String operation,
+        @Nullable @Schema(description = "A snapshot to roll back to where one is damaged.")
+                String instead) {
 
     static Problem of(ErrorCode code, String detail) {
         return new Problem(
@@ -30,7 +34,8 @@ public record Problem(
                 code,
                 null,
                 null,
-                null);
+                null,
+                Instead.offered(code, detail).map(SnapshotId::value).orElse(null));
     }
 
     /** The same with what a caller may do instead. */
@@ -43,15 +48,16 @@ public record Problem(
                 code,
                 at,
                 commands.stream().map(Commands::wireName).toList(),
-                operation);
+                operation,
+                instead);
     }
 
     /** Where HTTP has a status of its own for what the catalogue has one code for. */
     Problem withStatus(int other) {
-        return new Problem(type, title, other, detail, code, state, allowed, operation);
+        return new Problem(type, title, other, detail, code, state, allowed, operation, instead);
     }
 
     Problem with(String operationId) {
-        return new Problem(type, title, status, detail, code, state, allowed, operationId);
+        return new Problem(type, title, status, detail, code, state, allowed, operationId, instead);
     }
 }

@@ -2,8 +2,10 @@ package dev.space.service.rest;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.space.model.ErrorCode;
+import dev.space.model.Instead;
 import dev.space.model.OperationKind;
 import dev.space.model.OperationState;
+import dev.space.model.SnapshotId;
 import dev.space.store.OperationRow;
 import dev.space.store.view.OperationEntity;
 import java.time.Instant;
@@ -30,7 +32,12 @@ public record OperationView(
 
     /** How it failed. */
     @Schema(name = "OperationFailure")
-    public record Failure(ErrorCode code, String detail) {}
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Failure(
+            ErrorCode code,
+            String detail,
+            @Nullable @Schema(description = "A snapshot to roll back to where one is damaged.")
+                    String instead) {}
 
     static OperationView of(OperationRow row, @Nullable String step) {
         return new OperationView(
@@ -82,6 +89,11 @@ public record OperationView(
     }
 
     static @Nullable Failure failure(@Nullable ErrorCode code, @Nullable String detail) {
-        return code == null ? null : new Failure(code, detail == null ? code.summary() : detail);
+        if (code == null) {
+            return null;
+        }
+        String text = detail == null ? code.summary() : detail;
+        String instead = Instead.offered(code, text).map(SnapshotId::value).orElse(null);
+        return new Failure(code, text, instead);
     }
 }

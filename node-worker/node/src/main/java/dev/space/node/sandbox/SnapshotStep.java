@@ -220,7 +220,8 @@ final class SnapshotStep {
                                 token,
                                 cause.reason(),
                                 cause.mark(),
-                                memory ? parts.egress().addresses(session.id()) : null));
+                                memory ? parts.egress().addresses(session.id()) : null,
+                                null)); // sealed when it is published
     }
 
     /** Null when no disk of a dead sandbox is here. */

@@ -226,11 +226,12 @@ final class StartStep {
                             .map(SnapshotManifest::taken)
                             .filter(taken -> taken.kind() == SnapshotKind.FULL)
                             .filter(taken -> taken.epoch() == present.epoch())
+                            .filter(taken -> isGood(session, taken.snapshot()))
                             .max(Comparator.comparingLong(SnapshotTaken::stop))
                             .orElse(null);
         }
         for (SnapshotId other : others(present, known)) {
-            if (best == null) {
+            if (best == null && isGood(session, other)) {
                 best =
                         parts.snapshots()
                                 .find(session.id(), other)
@@ -243,6 +244,14 @@ final class StartStep {
                     ErrorCode.SNAPSHOT_NOT_FOUND, "no checkpoint of the session is here");
         }
         return best;
+    }
+
+    /** A recovery goes by what is damaged, to the newest that is not. */
+    private boolean isGood(Session session, SnapshotId snapshot) {
+        Optional<String> damage = parts.snapshots().damage(session.id(), snapshot);
+        damage.ifPresent(
+                d -> LOG.warn("{} of {} is damaged and not used: {}", snapshot, session.id(), d));
+        return damage.isEmpty();
     }
 
     private static List<SnapshotId> others(@Nullable Present present, @Nullable SnapshotId known) {
@@ -267,7 +276,7 @@ final class StartStep {
                     List.of());
         }
         SessionId owner = owner(request, snapshot);
-        SnapshotManifest manifest = parts.snapshots().require(owner, snapshot);
+        SnapshotManifest manifest = parts.snapshots().requireGood(owner, snapshot);
         Path directory = parts.snapshots().directory(owner, snapshot);
         boolean full = manifest.taken().kind() == SnapshotKind.FULL;
         boolean usable =

@@ -13,6 +13,7 @@ import dev.space.durable.TransferControl;
 import dev.space.durable.UploadRequest;
 import dev.space.model.ErrorCode;
 import dev.space.model.Fence;
+import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
 import dev.space.node.volumes.SnapshotManifest;
 import java.nio.file.Path;
@@ -52,7 +53,7 @@ final class TransferStep {
                 request.ref(),
                 () -> {
                     SnapshotManifest manifest =
-                            parts.snapshots().require(session.id(), request.snapshot());
+                            parts.snapshots().requireGood(session.id(), request.snapshot());
                     if (request.runs()) {
                         session.save(session.record());
                     } else {
@@ -128,6 +129,7 @@ final class TransferStep {
         return Optional.ofNullable(previous)
                 .map(ref -> ref.snapshot().id())
                 .filter(id -> parts.snapshots().find(session.id(), id).isPresent())
+                .filter(id -> parts.snapshots().damage(session.id(), id).isEmpty())
                 .map(id -> parts.snapshots().directory(session.id(), id));
     }
 
@@ -145,9 +147,13 @@ final class TransferStep {
                 request.ref(),
                 () -> {
                     begin(session);
-                    var there =
-                            parts.snapshots().find(session.id(), request.source().snapshot().id());
-                    if (there.isPresent()) {
+                    SnapshotId wanted = request.source().snapshot().id();
+                    var damage = parts.snapshots().damage(session.id(), wanted);
+                    var there = parts.snapshots().find(session.id(), wanted);
+                    if (damage.isPresent()) {
+                        LOG.warn("{} here is damaged ({}) and fetched", wanted, damage.get());
+                        parts.snapshots().delete(session.id(), wanted);
+                    } else if (there.isPresent()) {
                         return there.get().taken();
                     }
                     Fence fence = request.ref().fence();

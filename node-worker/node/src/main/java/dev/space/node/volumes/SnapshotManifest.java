@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it was made; null in one of a release that did not say
  * @param mark what the guest had done by then; only where the node made it by itself
  * @param addresses what its memory may know names by; null where it has none
+ * @param files how its files were when it got its name; null in one of a release that did not say
  */
 public record SnapshotManifest(
         SnapshotTaken taken,
@@ -30,9 +31,25 @@ public record SnapshotManifest(
         @Nullable GuestToken token,
         @Nullable SnapshotReason reason,
         @Nullable ChangeMark mark,
-        @Nullable List<SyntheticAddress> addresses) {
+        @Nullable List<SyntheticAddress> addresses,
+        @Nullable List<FileSeal> files) {
 
     public static final String FILE = "manifest.json";
+
+    SnapshotManifest sealed(List<FileSeal> seals) {
+        return new SnapshotManifest(
+                taken,
+                operation,
+                template,
+                size,
+                engine,
+                bundle,
+                token,
+                reason,
+                mark,
+                addresses,
+                List.copyOf(seals));
+    }
 
     /** True when the node made it by itself and may remove it by itself. */
     @JsonIgnore

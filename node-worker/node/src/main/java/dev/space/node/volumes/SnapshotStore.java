@@ -2,6 +2,7 @@ package dev.space.node.volumes;
 
 import dev.space.contract.node.SnapshotTaken;
 import dev.space.model.ErrorCode;
+import dev.space.model.Instead;
 import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
@@ -9,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,10 +26,17 @@ public final class SnapshotStore {
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotStore.class);
 
+    private static final Comparator<SnapshotTaken> NEWEST_FIRST =
+            Comparator.comparingLong(SnapshotTaken::epoch)
+                    .thenComparingLong(SnapshotTaken::stop)
+                    .reversed();
+
     private final Volume volume;
 
-    /** A published manifest never changes; whether it is still there is looked up each time. */
-    private final Map<Path, SnapshotManifest> known = new ConcurrentHashMap<>();
+    /** What was read; whether the file is still that is looked up each time. */
+    private record Known(SnapshotManifest manifest, FileTime written) {}
+
+    private final Map<Path, Known> known = new ConcurrentHashMap<>();
 
     public SnapshotStore(Volume volume) {
         this.volume = volume;
@@ -53,6 +63,61 @@ public final class SnapshotStore {
                                 "snapshot " + snapshot + " is not on this node"));
     }
 
+    /**
+     * The manifest of a snapshot that nothing is wrong with, as far as can be told without reading
+     * all of it; else the refusal names the damage, and what to go back to instead.
+     */
+    public SnapshotManifest requireGood(SessionId session, SnapshotId snapshot) {
+        Optional<String> damage = damage(session, snapshot);
+        if (damage.isPresent()) {
+            throw new SpaceException(
+                    ErrorCode.SNAPSHOT_CORRUPT,
+                    "snapshot "
+                            + snapshot
+                            + " is damaged: "
+                            + damage.get()
+                            + newestGood(session, snapshot)
+                                    .map(good -> "; " + Instead.checked(good))
+                                    .orElse(""));
+        }
+        return require(session, snapshot);
+    }
+
+    /** What is wrong with a snapshot; empty for a good one, and for one that is not here. */
+    public Optional<String> damage(SessionId session, SnapshotId snapshot) {
+        Path directory = directory(session, snapshot);
+        Optional<SnapshotManifest> manifest = read(directory);
+        if (manifest.isEmpty()) {
+            // It got its name with a manifest in it.
+            return Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
+                    ? Optional.of("its file " + SnapshotManifest.FILE + " cannot be read")
+                    : Optional.empty();
+        }
+        List<FileSeal> seals = manifest.get().files();
+        try {
+            for (FileSeal seal : seals == null ? List.<FileSeal>of() : seals) {
+                Optional<String> damage = seal.damage(directory);
+                if (damage.isPresent()) {
+                    return damage;
+                }
+            }
+        } catch (IOException e) {
+            throw volume.failed("look at " + directory, e);
+        }
+        return Optional.empty();
+    }
+
+    /** The newest of the session's that has all that it needs. */
+    private Optional<SnapshotId> newestGood(SessionId session, SnapshotId but) {
+        return list(session).stream()
+                .map(SnapshotManifest::taken)
+                .filter(taken -> !taken.snapshot().equals(but))
+                .sorted(NEWEST_FIRST)
+                .map(SnapshotTaken::snapshot)
+                .filter(other -> damage(session, other).isEmpty())
+                .findFirst();
+    }
+
     public List<SnapshotManifest> list(SessionId session) {
         List<SnapshotManifest> found = new ArrayList<>();
         for (Path directory : Volume.children(all(session))) {
@@ -65,7 +130,8 @@ public final class SnapshotStore {
     public void publish(SessionId session, Path staged, SnapshotManifest manifest) {
         try {
             DurableFiles.writeNew(
-                    staged.resolve(SnapshotManifest.FILE), Json.MAPPER.writeValueAsBytes(manifest));
+                    staged.resolve(SnapshotManifest.FILE),
+                    ManifestFile.bytes(manifest.sealed(FileSeal.of(staged))));
         } catch (IOException e) {
             throw volume.failed("write the manifest in " + staged, e);
         }
@@ -76,6 +142,13 @@ public final class SnapshotStore {
     /** Gives a fetched snapshot its name; its own manifest must be in it, and name it so. */
     public SnapshotManifest publishFetched(SessionId session, Path staged, SnapshotId snapshot) {
         SnapshotManifest manifest = manifest(staged.resolve(SnapshotManifest.FILE), snapshot);
+        try { // of the files that were made here
+            DurableFiles.replace(
+                    staged.resolve(SnapshotManifest.FILE),
+                    ManifestFile.bytes(manifest.sealed(FileSeal.of(staged))));
+        } catch (IOException e) {
+            throw volume.failed("write the manifest in " + staged, e);
+        }
         Path directory = directory(session, snapshot);
         volume.makeDirectory(all(session));
         volume.discard(directory); // what has no readable manifest
@@ -85,8 +158,7 @@ public final class SnapshotStore {
 
     private static SnapshotManifest manifest(Path file, SnapshotId snapshot) {
         try {
-            SnapshotManifest read =
-                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class);
+            SnapshotManifest read = ManifestFile.read(file);
             @Nullable SnapshotTaken taken = read.taken(); // JSON may leave it out
             if (taken != null && snapshot.equals(taken.snapshot())) {
                 return read;
@@ -121,14 +193,14 @@ public final class SnapshotStore {
         if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
-        SnapshotManifest before = known.get(directory);
-        if (before != null) {
-            return Optional.of(before);
-        }
         try {
-            SnapshotManifest read =
-                    Json.MAPPER.readValue(Files.readAllBytes(file), SnapshotManifest.class);
-            known.put(directory, read);
+            Known before = known.get(directory);
+            FileTime written = Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS);
+            if (before != null && before.written().equals(written)) {
+                return Optional.of(before.manifest());
+            }
+            SnapshotManifest read = ManifestFile.read(file);
+            known.put(directory, new Known(read, written));
             return Optional.of(read);
         } catch (IOException e) {
             LOG.warn("{} cannot be read and counts as absent", file, e);
