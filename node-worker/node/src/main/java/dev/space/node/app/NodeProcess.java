@@ -126,13 +126,8 @@ public final class NodeProcess implements AutoCloseable {
         api = serve(node, token, memory);
         preparation.start();
         pool.start();
-        Figures figures =
-                new Figures(
-                        node,
-                        wiring,
-                        memory,
-                        pool,
-                        node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort()));
+        String address = node.apiAddress().orElse(node.bindAddress() + ":" + api.getPort());
+        Figures figures = new Figures(node, wiring, memory, pool, address);
         housekeeping = Housekeeping.started(manager, outbox);
         guard.every(GUARD_LOOK, guard()::look);
         rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume());
