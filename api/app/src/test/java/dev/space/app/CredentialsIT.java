@@ -4,9 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.space.model.audit.AuditChain;
 import dev.space.model.credential.CredentialGrant;
 import dev.space.model.credential.CredentialGrants;
 import dev.space.nodeapi.v1.NetworkPolicy;
+import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -92,6 +94,40 @@ class CredentialsIT extends SharedPlatform {
 
     private static String child(JsonNode session, String body) throws Exception {
         return path(ok(p().post(path(session) + "/fork", body), 200).get("children").get(0));
+    }
+
+    @Test
+    void whatWasDoneIsInTheChainSoon() throws Exception {
+        String credential = set("chained", CANARY).get("name").asText();
+        ok(p().delete("/v1/credentials/" + credential), 200);
+        p().await("the chain has it", () -> chained().contains("PROJECT chained"));
+        assertThat(chained()).doesNotContain(CANARY);
+    }
+
+    /** All of it as text, after it was checked. */
+    private static String chained() throws IOException {
+        StringBuilder all = new StringBuilder();
+        AuditChain chain = null;
+        while (true) {
+            long after = chain == null ? 0 : chain.position();
+            JsonNode page = ok(p().get("/v1/audit?limit=1000&after=" + after), 200);
+            if (chain == null) {
+                chain = AuditChain.of(page.get("organisation").asText());
+            }
+            for (JsonNode each : page.get("links")) {
+                AuditChain.Link link =
+                        new AuditChain.Link(
+                                each.get("position").asLong(),
+                                each.get("project").asText(),
+                                each.get("digest").asText(),
+                                each.get("hash").asText());
+                assertThat(chain.take(link, null)).isEmpty();
+                all.append(each);
+            }
+            if (page.get("links").isEmpty()) {
+                return all.toString();
+            }
+        }
     }
 
     @Test

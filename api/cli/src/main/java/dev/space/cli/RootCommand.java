@@ -1,5 +1,6 @@
 package dev.space.cli;
 
+import dev.space.cli.command.AuditCommand;
 import dev.space.cli.command.BenchCommand;
 import dev.space.cli.command.ChangesCommand;
 import dev.space.cli.command.CreateCommand;
@@ -62,6 +63,7 @@ import picocli.CommandLine.Command;
             ChangesCommand.class,
             ForkCommand.class,
             NetworkCommand.class,
+            AuditCommand.class,
             CredentialCommand.class,
             GrantCommand.class,
             RevokeCommand.class,

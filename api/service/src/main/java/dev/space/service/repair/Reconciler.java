@@ -10,6 +10,7 @@ import dev.space.model.SpaceException;
 import dev.space.service.command.Dispatcher;
 import dev.space.service.command.SessionWorkflows;
 import dev.space.service.config.SpaceConfig;
+import dev.space.store.AuditRows;
 import dev.space.store.DurableRows;
 import dev.space.store.GrantRows;
 import dev.space.store.OperationRow;
@@ -34,6 +35,11 @@ import org.jboss.logging.Logger;
 @Singleton
 public class Reconciler {
     private static final int CLAIM_MAX = 100;
+
+    /** Events that are chained in one transaction, and such transactions of one turn. */
+    private static final int CHAIN_MAX = 500;
+
+    private static final int CHAIN_ROUNDS_MAX = 20;
     private static final int SCAN_MAX = 200;
     private static final long SCAN_LOCK = 0x5bace_0001L;
     private static final long POLICY_LOCK = 0x5bace_0002L;
@@ -54,6 +60,7 @@ public class Reconciler {
     private final SessionPolicies policies;
     private final SnapshotQuotas quotas;
     private final GrantRows grants;
+    private final AuditRows audit;
     private final SpaceConfig config;
     private final MeterRegistry metrics;
     private final Set<String> lostNodes = new HashSet<>();
@@ -69,6 +76,7 @@ public class Reconciler {
             SessionPolicies policies,
             SnapshotQuotas quotas,
             GrantRows grants,
+            AuditRows audit,
             SpaceConfig config,
             MeterRegistry metrics) {
         this.rows = rows;
@@ -79,6 +87,7 @@ public class Reconciler {
         this.policies = policies;
         this.quotas = quotas;
         this.grants = grants;
+        this.audit = audit;
         this.config = config;
         this.metrics = metrics;
     }
@@ -98,9 +107,17 @@ public class Reconciler {
         step("cleanup", () -> inventory.payOwed(CLAIM_MAX));
         step("scan", () -> rows.withTurn(SCAN_LOCK, this::scan));
         step("uploads", durables::giveUpDead);
+        step("audit", this::chainEvents);
         step("grants", () -> grants.expire(CLAIM_MAX));
         step("policies", () -> rows.withTurn(POLICY_LOCK, this::policies));
         step("keys", () -> rows.expireKeys(config.control().idempotencyKeep()));
+    }
+
+    /** Bounded, so that what came at once does not hold up the rest. */
+    private void chainEvents() {
+        for (int i = 0; i < CHAIN_ROUNDS_MAX && audit.chain(CHAIN_MAX) == CHAIN_MAX; i++) {
+            metrics.counter("space_audit_chain_rounds").increment();
+        }
     }
 
     private void policies() {
