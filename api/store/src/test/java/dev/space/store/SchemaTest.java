@@ -44,7 +44,7 @@ class SchemaTest {
                 .hasMessageContaining("append-only");
         assertThatThrownBy(() -> DATABASE.execute("DELETE FROM events"))
                 .hasMessageContaining("append-only");
-        assertThatThrownBy(() -> DATABASE.execute("TRUNCATE events"))
+        assertThatThrownBy(() -> DATABASE.execute("TRUNCATE events CASCADE"))
                 .hasMessageContaining("append-only");
     }
 

@@ -156,7 +156,7 @@ public final class GrpcGateway implements Gateway {
         return new EgressRecord(session, event.getEpoch(), "gap", "gap", count, "too many");
     }
 
-    private static EgressRecord entry(SessionId session, Event event) {
+    static EgressRecord entry(SessionId session, Event event) {
         Audit audit = event.getAudit();
         String name = audit.getName().isEmpty() ? audit.getAddress() : audit.getName();
         return new EgressRecord(
@@ -174,6 +174,9 @@ public final class GrpcGateway implements Gateway {
                         audit.getReason().toLowerCase(Locale.ROOT),
                         audit.getRule(),
                         audit.getMethod(),
+                        audit.getCredential().isEmpty()
+                                ? ""
+                                : "credential " + audit.getCredential(),
                         named ? "at " + audit.getAddress() : "",
                         audit.getEnded()
                                 ? "ended, %d bytes up, %d down, %d ms"
