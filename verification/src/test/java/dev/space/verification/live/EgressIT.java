@@ -13,6 +13,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -58,12 +59,16 @@ final class EgressIT {
                     print("connected")
                 else:
                     s = socket.create_connection((host, port), 10)
+                    if kind == "https":
+                        import ssl
+                        s = ssl.create_default_context().wrap_socket(s, server_hostname=host)
                     if kind == "tls":
                         s.sendall(bytes.fromhex(sys.argv[4]))
                     else:
                         name = sys.argv[4] if len(sys.argv) > 4 else host
                         s.sendall(b"GET /a HTTP/1.1\\r\\nHost: " + name.encode() + b"\\r\\n"
-                                  + (b"Connection: close\\r\\n\\r\\n" if kind == "http" else b""))
+                                  + (b"" if kind == "hold" else b"Authorization: mine\\r\\n"
+                                     b"Connection: close\\r\\n\\r\\n"))
                     if kind == "hold":
                         print("held", flush=True)
                     got = b""
@@ -105,9 +110,10 @@ final class EgressIT {
                         rolling: {disk-seconds: 0, full-seconds: 0}
                             pool: {hot: 1, prepared: 0}
                           egress:
-                            resolvers: 127.0.0.1:%d\
+                            resolvers: 127.0.0.1:%d
+                            extra-roots: %s\
                         """
-                                .formatted(servers.dnsPort()));
+                                .formatted(servers.dnsPort(), servers.certificate()));
         rest = platform.rest();
         platform.awaitReady();
     }
@@ -246,6 +252,69 @@ final class EgressIT {
         rest.rollback(id, snapshot).demand();
         assertThat(client(id, "http", cached, 80, "ok.test")).contains("served /a");
         rest.destroy(id);
+    }
+
+    @Test
+    void aCredentialReachesItsServerAndNeverTheGuest() throws Exception {
+        String secret = "it-" + UUID.randomUUID();
+        String id = created(POLICY);
+        // Without a grant nothing looks into TLS: the server's own certificate is a stranger's.
+        assertThat(client(id, "https", "ok.test", 443)).startsWith("error");
+        rest.insist(
+                        "PUT",
+                        "/v1/credentials/it",
+                        Map.of(
+                                "value",
+                                secret,
+                                "hosts",
+                                List.of(Map.of("host", "ok.test")),
+                                "injection",
+                                Map.of(
+                                        "kind",
+                                        "header",
+                                        "name",
+                                        "authorization",
+                                        "prefix",
+                                        "Key ")))
+                .demand();
+        String grant = "/v1/sessions/" + id + "/grants/it";
+        rest.insist("PUT", grant, Map.of()).demand();
+        String got = client(id, "https", "ok.test", 443);
+        assertThat(got).contains("200 OK", "served /a for Key ****").doesNotContain(secret);
+        assertThat(servers.authorizations.getLast()).isEqualTo("Key " + secret);
+        // Plain HTTP gets none, and what the guest sends by itself is its own.
+        assertThat(client(id, "http", "ok.test", 80)).contains("for mine");
+
+        String leak = "leak-" + UUID.randomUUID();
+        rest.shell(id, "echo " + leak + " >leak; sync");
+        rest.command(id, "pause").demand();
+        assertThat(heldAnywhere(leak)).as("the search finds what the guest has").isNotEmpty();
+        assertThat(heldAnywhere(secret)).isEmpty();
+        rest.command(id, "resume").demand();
+        assertThat(client(id, "https", "ok.test", 443)).contains("for Key ****");
+        rest.insist("DELETE", grant, null).demand();
+        int before = servers.authorizations.size();
+        assertThat(client(id, "https", "ok.test", 443)).startsWith("error");
+        assertThat(servers.authorizations).hasSize(before);
+        Await.until(
+                "its use is in the log",
+                STEP_MAX,
+                () -> {
+                    String log = rest.get("/v1/sessions/" + id + "/network/log").toString();
+                    return log.contains("credential crd_") && !log.contains(secret);
+                });
+        rest.destroy(id);
+    }
+
+    /**
+     * Files of the platform, guests' memories, disks, logs, rows and histories, that hold a text.
+     */
+    private List<String> heldAnywhere(String text) throws IOException {
+        String data = platform.data().toString();
+        // The image of the volume is its mounted files once more.
+        return run("grep", "-rlaF", "-D", "skip", "--exclude=*.img", "--", text, data)
+                .lines()
+                .toList();
     }
 
     @Test

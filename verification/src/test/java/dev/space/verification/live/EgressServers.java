@@ -16,9 +16,11 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.KeyManagerFactory;
@@ -45,6 +47,9 @@ final class EgressServers implements AutoCloseable {
 
     final AtomicInteger requests = new AtomicInteger();
 
+    /** What came in the header that credentials are put into, in order; empty where none came. */
+    final List<String> authorizations = new CopyOnWriteArrayList<>();
+
     EgressServers() throws Exception {
         directory = Files.createTempDirectory("space-egress-it");
         dns = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -56,6 +61,11 @@ final class EgressServers implements AutoCloseable {
         serve(https);
     }
 
+    /** Its own authority, in PEM. */
+    Path certificate() {
+        return directory.resolve("certificate.pem");
+    }
+
     int dnsPort() {
         return dns.getLocalPort();
     }
@@ -65,8 +75,11 @@ final class EgressServers implements AutoCloseable {
                 "/",
                 exchange -> {
                     requests.incrementAndGet();
+                    String given = exchange.getRequestHeaders().getFirst("Authorization");
+                    authorizations.add(given == null ? "" : given);
+                    // Whatever it is told it says again, as servers' error pages do.
                     byte[] body =
-                            ("served " + exchange.getRequestURI() + "\n")
+                            ("served " + exchange.getRequestURI() + " for " + given + "\n")
                                     .getBytes(StandardCharsets.UTF_8);
                     exchange.sendResponseHeaders(200, body.length);
                     exchange.getResponseBody().write(body);
@@ -88,6 +101,8 @@ final class EgressServers implements AutoCloseable {
                                 "EC",
                                 "-dname",
                                 "CN=ok.test",
+                                "-ext",
+                                "san=dns:ok.test",
                                 "-storetype",
                                 "PKCS12",
                                 "-storepass",
@@ -103,6 +118,12 @@ final class EgressServers implements AutoCloseable {
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD);
         }
+        Files.writeString(
+                certificate(),
+                "-----BEGIN CERTIFICATE-----\n"
+                        + Base64.getMimeEncoder()
+                                .encodeToString(keys.getCertificate("test").getEncoded())
+                        + "\n-----END CERTIFICATE-----\n");
         KeyManagerFactory managers =
                 KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, PASSWORD);
@@ -175,6 +196,7 @@ final class EgressServers implements AutoCloseable {
         servers.forEach(server -> server.stop(0));
         dns.close();
         Files.deleteIfExists(directory.resolve("keys.p12"));
+        Files.deleteIfExists(certificate());
         Files.deleteIfExists(directory);
     }
 }

@@ -47,6 +47,7 @@ public final class CredentialCommand implements Callable<Integer> {
         line.append(one.path("injection").path("kind").asText());
         for (JsonNode host : one.path("hosts")) {
             line.append(' ').append(host.path("host").asText());
+            host.path("ports").forEach(port -> line.append(':').append(port.asInt()));
         }
         if (one.has("expires")) {
             line.append(" until ").append(one.path("expires").asText());
