@@ -59,12 +59,17 @@ public final class Grants implements SessionCredentials, AutoCloseable {
         if (injection instanceof Injection.Query || injection instanceof Injection.Basic) {
             return true;
         }
-        for (byte b : secret.bytes()) {
-            if ((b >= 0 && b < 0x20) || b == 0x7f) {
-                return false;
+        byte[] plain = secret.bytes();
+        try {
+            for (byte b : plain) {
+                if ((b >= 0 && b < 0x20) || b == 0x7f) {
+                    return false;
+                }
             }
+            return true;
+        } finally {
+            Arrays.fill(plain, (byte) 0);
         }
-        return true;
     }
 
     @Override
