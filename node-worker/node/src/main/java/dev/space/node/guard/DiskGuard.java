@@ -75,7 +75,7 @@ public final class DiskGuard {
             actedAt = free;
             hold(largest(grown(all)), free);
         }
-        tell(free);
+        tell(all, free);
     }
 
     private void relax() {
@@ -148,9 +148,9 @@ public final class DiskGuard {
         }
     }
 
-    private void tell(long free) {
+    private void tell(List<Guarded> all, long free) {
         long now = nanos.getAsLong();
-        for (Guarded sandbox : running.get()) {
+        for (Guarded sandbox : all) {
             Long last = told.get(sandbox);
             if (sandbox.isHeld() && (last == null || now - last > TELL_AGAIN.toNanos())) {
                 told.put(sandbox, now);
