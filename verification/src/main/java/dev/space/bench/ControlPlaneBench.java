@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class ControlPlaneBench {
 
     static final int AT_ONCE = 50;
-    private static final int WARM_UP = 100;
+    static final int WARM_UP = 100;
     private static final String NAMESPACE = "default";
 
     private final Options options;

@@ -14,20 +14,24 @@ import java.util.List;
  */
 final class FakePlatform implements AutoCloseable {
 
-    private static final String CONFIGURATION =
+    /** As many as a node may have: the sessions of a run are all there at once. */
+    static final int SLOTS = 1024;
+
+    static final String CONFIGURATION =
             """
             space:
               node:
                 id: bench
                 engine: fake
                 prepare: default:small
-                slots: 4096
+                slots: %d
                 memory-mib: 999999
                 slot-uid-base: 200000
                 volume-gib: 2
                 rolling: {disk-seconds: 0, full-seconds: 0}
                 pool: {hot: 0, prepared: 0}
-            """;
+            """
+                    .formatted(SLOTS);
 
     private final Path data;
 

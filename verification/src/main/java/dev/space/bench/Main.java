@@ -1,5 +1,6 @@
 package dev.space.bench;
 
+import java.io.IOException;
 import java.util.List;
 
 /** Started by {@code ./space bench NAME}, which has brought the platform up. */
@@ -19,9 +20,14 @@ public final class Main {
             return;
         }
         boolean whole = true;
-        for (BenchResult result : run(options)) {
-            System.out.println(options.json() ? result.json() : result.text());
-            whole &= result.times().count() == result.n();
+        try {
+            for (BenchResult result : run(options)) {
+                System.out.println(options.json() ? result.json() : result.text());
+                whole &= result.times().count() == result.n();
+            }
+        } catch (IOException e) {
+            System.err.println("space: nothing was measured: " + e.getMessage());
+            System.exit(1);
         }
         // A run that lost a part of its work is not a measurement; the figures above say how much.
         System.exit(whole ? 0 : 1);
