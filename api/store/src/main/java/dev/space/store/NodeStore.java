@@ -276,7 +276,10 @@ public class NodeStore {
                         node));
     }
 
-    /** The newest digest that a name stands for on a node: alive, else away, else on none. */
+    /**
+     * The newest digest that a name stands for on a node or in the object store: on one that is
+     * alive or stored, else away, else on none.
+     */
     public Optional<String> templateDigest(String name) {
         return db.inOneStatement(tx ->
                 tx.first(
@@ -284,8 +287,11 @@ public class NodeStore {
                         SELECT t.digest FROM templates t
                         LEFT JOIN node_templates m ON m.digest = t.digest
                         LEFT JOIN nodes n ON n.id = m.node_id AND n.lease_until > now()
+                        LEFT JOIN stored_templates s ON s.digest = t.digest
+                            AND s.state = 'COMPLETE'
                         WHERE t.name = ?
-                        ORDER BY (n.id IS NULL), (m.node_id IS NULL), t.reported_at DESC LIMIT 1
+                        ORDER BY (n.id IS NULL AND s.id IS NULL), (m.node_id IS NULL),
+                            t.reported_at DESC LIMIT 1
                         """,
                         row -> row.getString(1),
                         name));

@@ -8,9 +8,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a node: alive (its lease runs), not being drained, with the template, the engine, a slot,
- * memory and disk. Of those the one with the fewest sandboxes wins. Nothing is reserved: the node
- * itself refuses what it has no room for, and the workflow then moves on.
+ * Chooses a node: alive (its lease runs), not being drained, with the engine, a slot, memory, disk
+ * and the template, or with the object store to fetch it from. Of those that have it the one with
+ * the fewest sandboxes wins, then of the others. Nothing is reserved: the node itself refuses what
+ * it has no room for, and the workflow then moves on.
  */
 final class Placement {
     static final String NO_ROOM =
@@ -32,11 +33,15 @@ final class Placement {
                     AND (?::text IS NULL OR n.engine = ?)
                     AND n.memory_free_bytes >= ?
                     AND n.disk_free_bytes >= ?
-                    AND EXISTS (SELECT 1 FROM node_templates t
-                        WHERE t.node_id = n.id AND t.digest = ?)
+                    AND (EXISTS (SELECT 1 FROM node_templates t
+                            WHERE t.node_id = n.id AND t.digest = ?)
+                        OR EXISTS (SELECT 1 FROM stored_templates t
+                            WHERE t.digest = ? AND t.state = 'COMPLETE'))
             ) candidates
             WHERE used < slots
-            ORDER BY (id = ?::text) IS TRUE DESC, used::double precision / slots,
+            ORDER BY (id = ?::text) IS TRUE DESC, EXISTS (SELECT 1 FROM node_templates t
+                    WHERE t.node_id = candidates.id AND t.digest = ?) DESC,
+                used::double precision / slots,
                 memory_free_bytes DESC, random()
             LIMIT 1
             """;
@@ -48,8 +53,10 @@ final class Placement {
             FROM nodes n
             WHERE (?::text IS NULL OR n.id = ?)
                 AND (?::text IS NULL OR n.engine = ?)
-                AND EXISTS (SELECT 1 FROM node_templates t
-                    WHERE t.node_id = n.id AND t.digest = ?)
+                AND (EXISTS (SELECT 1 FROM node_templates t
+                        WHERE t.node_id = n.id AND t.digest = ?)
+                    OR EXISTS (SELECT 1 FROM stored_templates t
+                        WHERE t.digest = ? AND t.state = 'COMPLETE'))
             ORDER BY n.lease_until DESC
             LIMIT 1
             """;
@@ -74,6 +81,7 @@ final class Placement {
                         only,
                         session.engine(),
                         session.engine(),
+                        session.templateDigest(),
                         session.templateDigest())
                 .orElseGet(() ->
                         new Unplaced(
@@ -96,10 +104,13 @@ final class Placement {
     /** How long a node with the template is sure to be alive; empty when none is. */
     static Optional<Instant> aliveUntil(Db.Tx tx, String template) throws SQLException {
         return tx.first(
-                "SELECT max(n.lease_until) AS until FROM nodes n JOIN node_templates t"
-                        + " ON t.node_id = n.id WHERE t.digest = ? AND n.lease_until > now()"
+                "SELECT max(n.lease_until) AS until FROM nodes n WHERE n.lease_until > now()"
+                        + " AND (EXISTS (SELECT FROM node_templates t WHERE t.node_id = n.id"
+                        + " AND t.digest = ?) OR EXISTS (SELECT FROM stored_templates t"
+                        + " WHERE t.digest = ? AND t.state = 'COMPLETE'))"
                         + " HAVING count(*) > 0",
                 row -> java.util.Objects.requireNonNull(Db.instant(row, "until")),
+                template,
                 template);
     }
 
@@ -140,6 +151,8 @@ final class Placement {
                 (long) size.memoryMiB() << 20,
                 DISK_FREE_BYTES_MIN,
                 session.templateDigest(),
-                near);
+                session.templateDigest(),
+                near,
+                session.templateDigest());
     }
 }

@@ -126,6 +126,28 @@ class PlacementTest {
         assertThat(nodes.aliveUntil(digest)).isPresent();
     }
 
+    /** Who has it comes first; where that one is full, another one fetches it. */
+    @Test
+    void aStoredTemplateIsFetchedByANodeThatHasRoom() throws Exception {
+        String digest = "5".repeat(64);
+        TemplateRows stored = new TemplateRows(DATABASE.db);
+        node("has-1", digest, 1);
+        node("lacks-1", "6".repeat(64), 4);
+        assertThat(creation(digest).node()).isEqualTo("has-1");
+        assertThat(creation(digest).error()).isEqualTo(ErrorCode.NO_CAPACITY);
+        TemplateRows.Begun begun = stored.begin("has-1", digest, "t").orElseThrow();
+        assertThat(creation(digest).error()).as("half of it").isEqualTo(ErrorCode.NO_CAPACITY);
+        stored.complete(
+                "has-1", begun.number(), new TemplateRows.Stored(digest, "t", "m", "d", 1, 1, 1));
+        String chosen = creation(digest).node();
+        assertThat(chosen).isNotNull().isNotEqualTo("has-1");
+        leaves("has-1", "1 hour");
+        assertThat(nodes.aliveUntil(digest)).isPresent();
+        DATABASE.execute(
+                "UPDATE stored_templates SET state = 'GARBAGE' WHERE digest = '%s'"
+                        .formatted(digest));
+    }
+
     @Test
     void whereNoNodeEverHadTheTemplateThatIsSaid() {
         AcceptStore.Answer answer = creation("4".repeat(64));

@@ -5,6 +5,7 @@ import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
 import dev.space.store.Blob;
 import dev.space.store.LineageRows;
+import dev.space.store.TemplateRows;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.security.GeneralSecurityException;
@@ -39,6 +40,15 @@ public class LineageKeys {
                                 new SpaceException(
                                         ErrorCode.STALE_FENCE,
                                         "session " + session + " is not on node " + node));
+        return key(lineage);
+    }
+
+    /** The key of the installation's templates, which the caller wipes; for every node. */
+    public byte[] forTemplates() {
+        return key(TemplateRows.LINEAGE);
+    }
+
+    private byte[] key(String lineage) {
         try {
             Optional<Blob> known = rows.key(lineage);
             Blob sealed = known.isPresent() ? known.get() : rows.keep(lineage, fresh(lineage));

@@ -7,6 +7,11 @@ import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
 import dev.space.nodeapi.NodeErrors;
+import dev.space.nodeapi.v1.BeginTemplateReply;
+import dev.space.nodeapi.v1.BeginTemplateRequest;
+import dev.space.nodeapi.v1.CompleteTemplateRequest;
+import dev.space.nodeapi.v1.Done;
+import dev.space.nodeapi.v1.FindTemplateRequest;
 import dev.space.nodeapi.v1.LineageKeyReply;
 import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.NetworkPolicy;
@@ -19,6 +24,7 @@ import dev.space.nodeapi.v1.RenewRequest;
 import dev.space.nodeapi.v1.ReportAck;
 import dev.space.nodeapi.v1.ReportBatch;
 import dev.space.nodeapi.v1.SessionEpoch;
+import dev.space.nodeapi.v1.StoredTemplate;
 import dev.space.nodeapi.v1.TemplateState;
 import dev.space.service.command.LineageKeys;
 import dev.space.service.config.SpaceConfig;
@@ -47,6 +53,7 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
     private final ReportIntake intake;
     private final LineageKeys keys;
     private final NetworkRows networks;
+    private final TemplateExchange templates;
     private final Duration lease;
 
     @Inject
@@ -55,11 +62,13 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
             ReportIntake intake,
             LineageKeys keys,
             NetworkRows networks,
+            TemplateExchange templates,
             SpaceConfig config) {
         this.nodes = nodes;
         this.intake = intake;
         this.keys = keys;
         this.networks = networks;
+        this.templates = templates;
         this.lease = config.node().lease();
     }
 
@@ -176,6 +185,27 @@ public class NodeReportsService extends NodeReportsGrpc.NodeReportsImplBase {
                                                             + request.getNodeId()));
                     return NetworkPush.message(network);
                 });
+    }
+
+    @Override
+    public void beginTemplate(
+            BeginTemplateRequest request, StreamObserver<BeginTemplateReply> answer) {
+        reply(answer, () -> templates.begin(request));
+    }
+
+    @Override
+    public void completeTemplate(CompleteTemplateRequest request, StreamObserver<Done> answer) {
+        reply(
+                answer,
+                () -> {
+                    templates.complete(request);
+                    return Done.getDefaultInstance();
+                });
+    }
+
+    @Override
+    public void findTemplate(FindTemplateRequest request, StreamObserver<StoredTemplate> answer) {
+        reply(answer, () -> templates.find(request));
     }
 
     private static <T> void reply(StreamObserver<T> answer, Supplier<T> work) {

@@ -8,6 +8,7 @@ import dev.space.model.SpaceException;
 import dev.space.service.config.SecretFiles;
 import dev.space.service.config.SpaceConfig;
 import dev.space.store.DurableRows;
+import dev.space.store.TemplateRows;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.scheduler.Scheduled;
 import io.quarkus.scheduler.Scheduled.ConcurrentExecution;
@@ -20,6 +21,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -35,14 +37,17 @@ public class ObjectGarbage {
     private static final Logger LOG = Logger.getLogger(ObjectGarbage.class);
 
     private final DurableRows rows;
+    private final TemplateRows templates;
     private final SpaceConfig config;
     private final MeterRegistry metrics;
     private volatile boolean stopping;
     private @Nullable GarbageCollector made;
 
     @Inject
-    public ObjectGarbage(DurableRows rows, SpaceConfig config, MeterRegistry metrics) {
+    public ObjectGarbage(
+            DurableRows rows, TemplateRows templates, SpaceConfig config, MeterRegistry metrics) {
         this.rows = rows;
+        this.templates = templates;
         this.config = config;
         this.metrics = metrics;
     }
@@ -57,6 +62,10 @@ public class ObjectGarbage {
             return;
         }
         try {
+            int unused = templates.giveUpUnused();
+            if (unused > 0) {
+                LOG.infof("%d stored templates are used by nobody and given up", unused);
+            }
             GarbageCollector.Outcome outcome = collector().collect(() -> !stopping);
             metrics.counter("space_object_garbage_removed").increment((double) outcome.removed());
             metrics.counter("space_object_garbage_bytes")
@@ -89,7 +98,7 @@ public class ObjectGarbage {
                                                             "secret-key-file",
                                                             store.secretKeyFile()
                                                                     .map(Path::toString))))),
-                            () -> all(rows),
+                            () -> all(rows, templates),
                             Clock.systemUTC());
             made = there;
         }
@@ -104,17 +113,40 @@ public class ObjectGarbage {
     }
 
     /** Later uploads have higher numbers, so reading in their order leaves out none. */
-    static List<SnapshotReferences.Reference> all(DurableRows rows) {
+    static List<SnapshotReferences.Reference> all(DurableRows rows, TemplateRows templates) {
         List<SnapshotReferences.Reference> all = new ArrayList<>();
+        pages(rows::references, DurableRows.Reference::number)
+                .forEach(row -> all.add(reference(row)));
+        pages(templates::references, TemplateRows.Reference::number)
+                .forEach(row -> all.add(reference(row)));
+        return all;
+    }
+
+    @FunctionalInterface
+    private interface Pages<R> {
+        List<R> after(long number, int max);
+    }
+
+    private static <R> List<R> pages(Pages<R> pages, ToLongFunction<R> number) {
+        List<R> all = new ArrayList<>();
         long after = 0;
         while (true) {
-            List<DurableRows.Reference> page = rows.references(after, PAGE);
-            page.forEach(row -> all.add(reference(row)));
+            List<R> page = pages.after(after, PAGE);
+            all.addAll(page);
             if (page.size() < PAGE) {
                 return all;
             }
-            after = page.getLast().number();
+            after = number.applyAsLong(page.getLast());
         }
+    }
+
+    static SnapshotReferences.Reference reference(TemplateRows.Reference row) {
+        return new SnapshotReferences.Reference(
+                new LineageId(TemplateRows.LINEAGE),
+                row.digest(),
+                row.number(),
+                row.complete() ? name(row.manifestKey(), row.manifestDigest()) : Optional.empty(),
+                name(row.previousKey(), row.previousDigest()));
     }
 
     static SnapshotReferences.Reference reference(DurableRows.Reference row) {

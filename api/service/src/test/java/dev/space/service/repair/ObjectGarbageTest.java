@@ -6,6 +6,7 @@ import dev.space.durable.SnapshotReferences;
 import dev.space.model.Ids;
 import dev.space.model.SessionId;
 import dev.space.store.DurableRows;
+import dev.space.store.TemplateRows;
 import org.junit.jupiter.api.Test;
 
 /** Rows become what the collector goes by. */
@@ -25,6 +26,17 @@ final class ObjectGarbageTest {
         assertThat(read.snapshot()).isEqualTo(7);
         assertThat(read.session()).isEqualTo(SESSION.value());
         assertThat(read.lineage().value()).isEqualTo("ses_root");
+    }
+
+    @Test
+    void aTemplateIsKeptInTheLineageOfTemplates() {
+        String digest = "ab".repeat(32);
+        SnapshotReferences.Reference read =
+                ObjectGarbage.reference(
+                        new TemplateRows.Reference(3, digest, true, "key", "d", null, null));
+        assertThat(read.lineage().value()).isEqualTo("templates");
+        assertThat(read.session()).isEqualTo(digest);
+        assertThat(read.complete()).contains(new SnapshotReferences.ManifestName("key", "d"));
     }
 
     /** A manifest that was written before the row counts does not make it count. */

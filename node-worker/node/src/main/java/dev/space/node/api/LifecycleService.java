@@ -76,7 +76,8 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
                         prepare(start);
                         throw new SpaceException(
                                 ErrorCode.UNAVAILABLE,
-                                "the template's start snapshot is being made; use the node's"
+                                "the template's start snapshot is being made%s; use the node's"
+                                                .formatted(fetching())
                                         + " task queue, which waits for it");
                     }
                     return Wire.started(manager.start(start));
@@ -85,10 +86,15 @@ public final class LifecycleService extends NodeLifecycleGrpc.NodeLifecycleImplB
 
     private void prepare(StartSandbox start) {
         // An unknown template is told at once.
-        templates.info(start.template());
+        templates.requireKnown(start.template());
         Thread.ofVirtual()
                 .name("prepare")
                 .start(() -> templates.start(start.template(), start.size()));
+    }
+
+    private String fetching() {
+        String progress = templates.progress();
+        return progress.isEmpty() ? "" : " (" + progress + ")";
     }
 
     private static StartSandbox start(StartSandboxRequest request) {

@@ -26,7 +26,9 @@ import dev.space.node.reports.Reporter;
 import dev.space.node.sandbox.CrashPoints;
 import dev.space.node.sandbox.MemoryBudget;
 import dev.space.node.sandbox.NodeParts;
+import dev.space.node.sandbox.ObjectStore;
 import dev.space.node.sandbox.SandboxManager;
+import dev.space.node.templates.TemplateStore;
 import dev.space.node.volumes.SnapshotStore;
 import dev.space.node.volumes.Volume;
 import io.grpc.Server;
@@ -39,6 +41,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.ToDoubleFunction;
@@ -72,6 +75,7 @@ public final class NodeProcess implements AutoCloseable {
     private final WarmPool pool;
     private final Housekeeping housekeeping;
     private final Rolling rolling;
+    private final Optional<Publishing> publishing;
     private final Rounds guard = new Rounds("disk guard", 1, GUARD_END_MAX);
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
     private final boolean reports;
@@ -93,9 +97,11 @@ public final class NodeProcess implements AutoCloseable {
         Clock clock = Clock.systemUTC();
         outbox = new Outbox(node.stateDir().resolve("outbox"), clock, node.outboxMib() << 20);
         MemoryBudget memory = new MemoryBudget(Wiring.memoryBytes(node));
-        wiring = Wiring.of(node, memory, machine);
         ControlPlane control =
                 config.control().url().map(url -> new GrpcControlPlane(url, token)).orElse(null);
+        ObjectStore objects = Wiring.objects(config, control);
+        TemplateStore stored = Wiring.templates(config, objects, control);
+        wiring = Wiring.of(node, memory, stored, machine);
         egress = Wiring.egress(node, control, outbox);
         snapshots = new SnapshotStore(wiring.volume());
         preparation = new Preparation(wiring.templates(), node.prepare());
@@ -108,7 +114,7 @@ public final class NodeProcess implements AutoCloseable {
                                 snapshots,
                                 wiring.liveFiles(),
                                 wiring.templates(),
-                                Wiring.objects(config, control),
+                                objects,
                                 memory,
                                 pool,
                                 egress,
@@ -130,6 +136,10 @@ public final class NodeProcess implements AutoCloseable {
         Figures figures = new Figures(node, wiring, memory, pool, address);
         housekeeping = Housekeeping.started(manager, outbox);
         guard.every(GUARD_LOOK, guard()::look);
+        publishing =
+                wiring.published()
+                        .filter(_ -> !stored.equals(TemplateStore.NONE))
+                        .map(own -> Publishing.started(own, stored, pool::isServing));
         rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume());
         reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
@@ -292,6 +302,7 @@ public final class NodeProcess implements AutoCloseable {
         egress.close();
         guard.close();
         rolling.close();
+        publishing.ifPresent(Publishing::close);
         housekeeping.close();
         pool.close();
         manager.close();

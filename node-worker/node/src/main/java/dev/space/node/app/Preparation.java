@@ -6,6 +6,7 @@ import dev.space.node.reports.Backoff;
 import dev.space.node.templates.TemplateSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +49,9 @@ final class Preparation {
 
     /** Empty when all is prepared. */
     String waitsFor() {
-        return waitsFor;
+        String reason = waitsFor;
+        String progress = reason.isEmpty() ? "" : templates.progress();
+        return progress.isEmpty() ? reason : reason + ": " + progress;
     }
 
     void start() {
@@ -74,7 +77,8 @@ final class Preparation {
     private String missing(String template) {
         List<String> there =
                 templates.states().stream().map(TemplateSource.State::name).sorted().toList();
-        return "template %s, which the cache does not have (it has: %s); build it with"
+        return "template %s, which neither the cache has (it has: %s) nor the object store;"
+                        .concat(" build it with")
                         .formatted(template, there.isEmpty() ? "none" : String.join(", ", there))
                 + " SPACE_TEMPLATES=%s ./space prepare, or set space.node.prepare"
                         .formatted(template);
@@ -84,10 +88,16 @@ final class Preparation {
         waitsFor = "template " + next.template() + " in size " + next.size().wireName();
         try {
             for (TemplateSource.State state : templates.states()) {
-                if (state.name().equals(next.template())) {
+                if (state.named() && state.name().equals(next.template())) {
                     templates.start(state.digest(), next.size());
                     return true;
                 }
+            }
+            // Another node may have built it.
+            Optional<String> brought = templates.bringNamed(next.template());
+            if (brought.isPresent()) {
+                templates.start(brought.get(), next.size());
+                return true;
             }
             waitsFor = missing(next.template());
             LOG.warn(waitsFor);

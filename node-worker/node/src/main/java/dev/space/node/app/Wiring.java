@@ -21,6 +21,7 @@ import dev.space.node.pool.WarmPool;
 import dev.space.node.reports.ControlPlane;
 import dev.space.node.reports.ControlPlaneKeys;
 import dev.space.node.reports.ControlPlanePolicies;
+import dev.space.node.reports.ControlPlaneTemplates;
 import dev.space.node.reports.ReportSink;
 import dev.space.node.sandbox.LiveFiles;
 import dev.space.node.sandbox.MemoryBudget;
@@ -30,6 +31,7 @@ import dev.space.node.templates.FakeTemplates;
 import dev.space.node.templates.GuestRoot;
 import dev.space.node.templates.StartSnapshotMaker;
 import dev.space.node.templates.TemplateSource;
+import dev.space.node.templates.TemplateStore;
 import dev.space.node.volumes.CopyCloner;
 import dev.space.node.volumes.ReflinkCloner;
 import dev.space.node.volumes.Volume;
@@ -44,7 +46,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The parts that depend on which engine the node has. */
-record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles liveFiles) {
+record Wiring(
+        Volume volume,
+        Engine engine,
+        TemplateSource templates,
+        LiveFiles liveFiles,
+        Optional<CacheTemplates> published) {
 
     private static final String VOLUME = "main";
     private static final Duration FAKE_DELAY_MAX = Duration.ofMillis(50);
@@ -59,10 +66,11 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
     /** Slots that nothing waits in, so that a burst finds some at once. */
     private static final int SLOTS_SPARE = 2;
 
-    static Wiring of(NodeConfig.Node node, MemoryBudget memory, FakeMachine machine) {
+    static Wiring of(
+            NodeConfig.Node node, MemoryBudget memory, TemplateStore stored, FakeMachine machine) {
         return switch (node.engine()) {
             case FakeEngine.NAME -> fake(node, machine);
-            case QemuEngine.NAME -> qemu(node, memory);
+            case QemuEngine.NAME -> qemu(node, memory, stored);
             default ->
                     throw new IllegalArgumentException(
                             "space.node.engine is qemu or fake, not " + node.engine());
@@ -84,6 +92,14 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         secret(needed("secret-key-file", s3.secretKeyFile())));
         return new ObjectStore(
                 new S3DurableStore(settings), new ControlPlaneKeys(control, config.node().id()));
+    }
+
+    /** Templates of other nodes; without an object store there are none. */
+    static TemplateStore templates(
+            NodeConfig config, ObjectStore objects, @Nullable ControlPlane control) {
+        return control == null || config.objectStore().endpoint().isEmpty()
+                ? TemplateStore.NONE
+                : new ControlPlaneTemplates(control, objects.store(), config.node().id());
     }
 
     /** Without a gateway no sandbox reaches anything. */
@@ -122,10 +138,15 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         ? FaultPlan.NONE
                         : new FaultPlan(node.fakeSeed(), node.fakeFaultPercent(), FAKE_DELAY_MAX);
         Engine engine = new FakeEngine(machine, faults, Clock.systemUTC(), node.slots());
-        return new Wiring(volume, engine, new FakeTemplates(volume), new LiveFiles(volume, false));
+        return new Wiring(
+                volume,
+                engine,
+                new FakeTemplates(volume),
+                new LiveFiles(volume, false),
+                Optional.empty());
     }
 
-    private static Wiring qemu(NodeConfig.Node node, MemoryBudget memory) {
+    private static Wiring qemu(NodeConfig.Node node, MemoryBudget memory, TemplateStore stored) {
         Volume volume = new Volume(root(node), new ReflinkCloner(), node.diskReserveMib() << 20);
         requireBtrfs(root(node));
         Path socket =
@@ -141,15 +162,16 @@ record Wiring(Volume volume, Engine engine, TemplateSource templates, LiveFiles 
                         new Bundles(node.cacheDir()),
                         Accelerator.of(node.accelerator()),
                         node.slots());
-        TemplateSource templates =
+        CacheTemplates templates =
                 new CacheTemplates(
                         node.cacheDir(),
                         node.templateNamesDir()
                                 .orElseGet(() -> node.cacheDir().resolve("templates/by-name")),
                         volume,
+                        stored,
                         new StartSnapshotMaker(
                                 engine, volume, liveFiles, memory, GuestRoot.of(node.guestRoot())));
-        return new Wiring(volume, engine, templates, liveFiles);
+        return new Wiring(volume, engine, templates, liveFiles, Optional.of(templates));
     }
 
     WarmPool pool(PoolSettings settings, MemoryBudget memory) {

@@ -152,6 +152,16 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         return this::served;
     }
 
+    /** Whether a session is being started, or was just now. */
+    public boolean isServing() {
+        lock.lock();
+        try {
+            return requests > 0 || System.nanoTime() - lastRequest < QUIET.toNanos();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void served() {
         lock.lock();
         try {
@@ -307,7 +317,8 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         List<TemplateSource.State> states = templates.states();
         for (PoolSettings.Start wanted : settings.starts()) {
             for (TemplateSource.State state : states) {
-                if (state.name().equals(wanted.template())
+                if (state.named()
+                        && state.name().equals(wanted.template())
                         && state.ready().contains(wanted.size())) {
                     kinds.add(kind(state.digest(), wanted.size()));
                 }

@@ -1,5 +1,9 @@
 package dev.space.node.reports;
 
+import dev.space.nodeapi.v1.BeginTemplateReply;
+import dev.space.nodeapi.v1.BeginTemplateRequest;
+import dev.space.nodeapi.v1.CompleteTemplateRequest;
+import dev.space.nodeapi.v1.FindTemplateRequest;
 import dev.space.nodeapi.v1.LineageKeyReply;
 import dev.space.nodeapi.v1.LineageKeyRequest;
 import dev.space.nodeapi.v1.NetworkPolicy;
@@ -11,6 +15,7 @@ import dev.space.nodeapi.v1.RenewReply;
 import dev.space.nodeapi.v1.RenewRequest;
 import dev.space.nodeapi.v1.ReportAck;
 import dev.space.nodeapi.v1.ReportBatch;
+import dev.space.nodeapi.v1.StoredTemplate;
 import io.grpc.CallCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -75,6 +80,21 @@ public final class GrpcControlPlane implements ControlPlane {
     @Override
     public NetworkPolicy network(NetworkRequest request) {
         return bounded().network(request);
+    }
+
+    @Override
+    public BeginTemplateReply beginTemplate(BeginTemplateRequest request) {
+        return bounded().beginTemplate(request);
+    }
+
+    @Override
+    public void completeTemplate(CompleteTemplateRequest request) {
+        var _ = bounded().completeTemplate(request);
+    }
+
+    @Override
+    public StoredTemplate findTemplate(FindTemplateRequest request) {
+        return bounded().findTemplate(request);
     }
 
     @Override

@@ -1,9 +1,9 @@
 package dev.space.node.templates;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.model.ErrorCode;
 import dev.space.model.Size;
 import dev.space.model.SpaceException;
+import dev.space.node.volumes.DurableFiles;
 import dev.space.node.volumes.Json;
 import dev.space.node.volumes.Volume;
 import java.io.IOException;
@@ -13,15 +13,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The templates of the machine's cache, with their start snapshots on this node's volume. */
+/**
+ * The templates of the machine's cache, and those that were fetched, with their start snapshots on
+ * this node's volume.
+ */
 public final class CacheTemplates implements TemplateSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(CacheTemplates.class);
@@ -31,17 +33,19 @@ public final class CacheTemplates implements TemplateSource {
     private final Path names;
     private final Volume volume;
     private final Maker maker;
-    private final ConcurrentHashMap<String, CompletableFuture<StartFiles>> making =
-            new ConcurrentHashMap<>();
+    private final FetchedTemplates fetched;
+    private final SingleFlight<StartFiles> making = new SingleFlight<>();
 
     /**
      * @param names directory with a file for each name: the digest that it stands for. Platforms of
      *     several releases share one cache, and a name means another template in each.
+     * @param store has what other nodes built
      */
-    public CacheTemplates(Path cache, Path names, Volume volume, Maker maker) {
+    public CacheTemplates(Path cache, Path names, Volume volume, TemplateStore store, Maker maker) {
         this.cache = cache;
         this.names = names;
         this.volume = volume;
+        this.fetched = new FetchedTemplates(volume, store);
         this.maker = maker;
     }
 
@@ -71,32 +75,47 @@ public final class CacheTemplates implements TemplateSource {
 
     @Override
     public TemplateInfo info(String digest) {
-        Path file = published(digest).resolve("template.json");
-        if (!DIGEST.matcher(digest).matches()
-                || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            throw new SpaceException(
-                    ErrorCode.UNKNOWN_TEMPLATE, "this node has no template " + digest);
+        return here(digest).orElseThrow(() -> FetchedTemplates.unknown(digest));
+    }
+
+    private Optional<TemplateInfo> here(String digest) {
+        if (!DIGEST.matcher(digest).matches()) {
+            return Optional.empty();
         }
-        try {
-            JsonNode json = Json.MAPPER.readTree(Files.readAllBytes(file));
-            return new TemplateInfo(
-                    json.required("name").asText(),
-                    digest,
-                    json.required("bundle").asText(),
-                    json.required("user").asText(),
-                    json.required("uid").asInt(),
-                    json.required("gid").asInt(),
-                    json.required("home").asText(),
-                    json.required("minDiskMiB").asInt());
-        } catch (IOException | IllegalArgumentException e) {
-            throw new SpaceException(
-                    ErrorCode.INTERNAL, file + " cannot be read; build the template again", e);
+        Optional<TemplateInfo> built = TemplateJson.read(published(digest), digest);
+        return built.isPresent() ? built : fetched.info(digest);
+    }
+
+    private TemplateInfo bring(String digest) {
+        if (!DIGEST.matcher(digest).matches()) {
+            throw FetchedTemplates.unknown(digest);
+        }
+        return here(digest).orElseGet(() -> fetched.bring(digest));
+    }
+
+    @Override
+    public void requireKnown(String digest) {
+        if (here(digest).isEmpty()) {
+            if (!DIGEST.matcher(digest).matches()) {
+                throw FetchedTemplates.unknown(digest);
+            }
+            fetched.requireKnown(digest);
         }
     }
 
     @Override
+    public Optional<String> bringNamed(String name) {
+        return fetched.bringNamed(name);
+    }
+
+    @Override
+    public String progress() {
+        return fetched.progress();
+    }
+
+    @Override
     public boolean isReady(String digest, Size size) {
-        return find(info(digest), size).isPresent();
+        return here(digest).flatMap(template -> find(template, size)).isPresent();
     }
 
     private Optional<StartFiles> find(TemplateInfo template, Size size) {
@@ -120,43 +139,18 @@ public final class CacheTemplates implements TemplateSource {
 
     @Override
     public StartFiles start(String digest, Size size) {
-        TemplateInfo template = info(digest);
+        TemplateInfo template = bring(digest);
         Optional<StartFiles> there = find(template, size);
-        if (there.isPresent()) {
-            return there.get();
-        }
-        String key = digest + ":" + size;
-        CompletableFuture<StartFiles> mine = new CompletableFuture<>();
-        CompletableFuture<StartFiles> other = making.putIfAbsent(key, mine);
-        if (other != null) {
-            return join(other);
-        }
-        try {
-            // It may have been finished between the first look and now.
-            mine.complete(
-                    find(template, size)
-                            .orElseGet(() -> {
-                                make(template, size);
-                                return find(template, size).orElseThrow();
-                            }));
-        } catch (RuntimeException | Error e) {
-            // Every waiter is told; the next caller tries anew.
-            mine.completeExceptionally(e);
-        } finally {
-            making.remove(key, mine);
-        }
-        return join(mine);
-    }
-
-    private static StartFiles join(CompletableFuture<StartFiles> future) {
-        try {
-            return future.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof SpaceException known) {
-                throw new SpaceException(known.code(), String.valueOf(known.getMessage()), known);
-            }
-            throw e;
-        }
+        return there.isPresent()
+                ? there.get()
+                : making.get(
+                        digest + ":" + size,
+                        () ->
+                                find(template, size)
+                                        .orElseGet(() -> {
+                                            make(template, size);
+                                            return find(template, size).orElseThrow();
+                                        }));
     }
 
     private void make(TemplateInfo template, Size size) {
@@ -179,7 +173,7 @@ public final class CacheTemplates implements TemplateSource {
 
     @Override
     public Path root(String digest) {
-        TemplateInfo template = info(digest);
+        TemplateInfo template = bring(digest);
         volume.makeDirectory(volume.templates().resolve(digest));
         return importRoot(template);
     }
@@ -195,6 +189,7 @@ public final class CacheTemplates implements TemplateSource {
             Path source = published(template.digest()).resolve("rootfs.ext4");
             volume.requireSpace(Files.size(source));
             CompactCopy.copy(source, staged.resolve("disk"));
+            describe(template.digest(), staged);
         } catch (IOException e) {
             volume.discard(staged);
             throw volume.failed("import template " + template.name(), e);
@@ -203,27 +198,61 @@ public final class CacheTemplates implements TemplateSource {
         return root;
     }
 
+    /**
+     * Its root file system on this volume with its description, which roots of earlier releases
+     * lack: all that another node needs of it.
+     */
+    Path describedRoot(String digest) {
+        Path root = root(digest);
+        try {
+            if (!Files.exists(root.resolve(TemplateJson.FILE), LinkOption.NOFOLLOW_LINKS)) {
+                describe(digest, root);
+                DurableFiles.syncDirectory(root);
+            }
+            return root;
+        } catch (IOException e) {
+            throw volume.failed("describe template " + digest, e);
+        }
+    }
+
+    private void describe(String digest, Path directory) throws IOException {
+        DurableFiles.writeNew(
+                directory.resolve(TemplateJson.FILE),
+                Files.readAllBytes(published(digest).resolve(TemplateJson.FILE)));
+    }
+
     @Override
     public List<State> states() {
-        List<State> all = new ArrayList<>();
+        Map<String, String> named = new TreeMap<>();
         for (Path name : Volume.children(names)) {
             if (name.getFileName().toString().startsWith(".")) {
                 // It is being written.
                 continue;
             }
             try {
-                TemplateInfo template = info(Files.readString(name).strip());
-                all.add(
-                        new State(
-                                template.digest(),
-                                name.getFileName().toString(),
-                                Arrays.stream(Size.values())
-                                        .filter(s -> find(template, s).isPresent())
-                                        .toList()));
-            } catch (IOException | SpaceException e) {
-                LOG.warn("{} names no usable template", name, e);
+                named.put(name.getFileName().toString(), Files.readString(name).strip());
+            } catch (IOException e) {
+                LOG.warn("{} cannot be read", name, e);
             }
         }
+        fetched.names().forEach(named::putIfAbsent);
+        List<State> all = new ArrayList<>();
+        named.forEach((name, digest) -> {
+            try {
+                all.add(state(info(digest), name, true));
+            } catch (SpaceException e) {
+                LOG.warn("{} names no usable template", name, e);
+            }
+        });
+        fetched.all().stream()
+                .filter(template -> !named.containsValue(template.digest()))
+                .forEach(template -> all.add(state(template, template.name(), false)));
         return all;
+    }
+
+    private State state(TemplateInfo template, String name, boolean isNamed) {
+        List<Size> ready =
+                Arrays.stream(Size.values()).filter(s -> find(template, s).isPresent()).toList();
+        return new State(template.digest(), name, ready, isNamed);
     }
 }

@@ -75,7 +75,7 @@ public final class FakeTemplates implements TemplateSource {
     public List<State> states() {
         List<Size> all = Arrays.asList(Size.values());
         return List.of(
-                new State(DEFAULT_DIGEST, "default", all),
-                new State(MINIMAL_DIGEST, "minimal", all));
+                new State(DEFAULT_DIGEST, "default", all, true),
+                new State(MINIMAL_DIGEST, "minimal", all, true));
     }
 }

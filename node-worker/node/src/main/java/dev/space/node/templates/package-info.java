@@ -1,4 +1,7 @@
-/** Templates on the node: import and start snapshots, made once whoever asks. */
+/**
+ * Templates on the node: import, start snapshots made once whoever asks, and the exchange of
+ * templates with other nodes through the object store.
+ */
 @NullMarked
 package dev.space.node.templates;
 

@@ -41,7 +41,7 @@ final class PreparationTest {
 
         @Override
         public List<State> states() {
-            return List.of(new State("digest", "minimal", List.of()));
+            return List.of(new State("digest", "minimal", List.of(), true));
         }
     }
 
@@ -50,7 +50,8 @@ final class PreparationTest {
         Preparation preparation = new Preparation(new OneTemplate(), List.of("default:small"));
         preparation.start();
         long deadline = System.nanoTime() + MAX.toNanos();
-        while (!preparation.waitsFor().contains("does not have") && System.nanoTime() < deadline) {
+        while (!preparation.waitsFor().contains("nor the object store")
+                && System.nanoTime() < deadline) {
             LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
         }
         assertThat(preparation.waitsFor())

@@ -56,6 +56,7 @@ final class CacheTemplatesTest {
                         directory.resolve("cache"),
                         directory.resolve("names"),
                         volume,
+                        TemplateStore.NONE,
                         (template, size, root, target) -> make(volume, size, target));
     }
 
@@ -118,7 +119,7 @@ final class CacheTemplatesTest {
         Files.writeString(directory.resolve("names/.t.12"), "");
         Files.writeString(directory.resolve("names/gone"), "ef".repeat(32) + "\n");
         assertThat(templates.states())
-                .containsExactly(new TemplateSource.State(DIGEST, "t", List.of()));
+                .containsExactly(new TemplateSource.State(DIGEST, "t", List.of(), true));
     }
 
     @Test
