@@ -191,7 +191,9 @@ final class Target implements AutoCloseable {
 
     /** Hot VMs that the platform is to keep of each start snapshot. */
     int poolSize() throws IOException {
-        return Integer.parseInt(nodeSettings().getProperty("space.node.pool.hot", "0"));
+        String hot = nodeSettings().getProperty("space.node.pool.hot", "0");
+        // One of each is kept whatever the demand was.
+        return hot.equals("auto") ? 1 : Integer.parseInt(hot);
     }
 
     /** The first node's configuration. */

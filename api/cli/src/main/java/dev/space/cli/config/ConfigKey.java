@@ -174,9 +174,10 @@ public enum ConfigKey {
             "Session workflows started before anybody asks for their sessions; 0 starts none."),
     POOL_HOT(
             "space.node.pool.hot",
-            Type.POOL,
+            Type.POOL_OR_AUTO,
             "2",
-            "Hot VMs that wait for sessions, of each entry of prepare; 0 keeps none."),
+            "Hot VMs that wait for sessions, of each entry of prepare; 0 keeps none, auto follows"
+                    + " the demand."),
     POOL_PREPARED(
             "space.node.pool.prepared",
             Type.POOL,
@@ -230,6 +231,7 @@ public enum ConfigKey {
         SLOTS("[1-9][0-9]{0,3}", 1024, "a number from 1 to 1024"),
         UID("[1-9][0-9]{4,8}", "a number from 10000"),
         AMOUNT("0|[1-9][0-9]{0,8}", "a number"),
+        POOL_OR_AUTO("auto|[0-9]|[1-5][0-9]|6[0-4]", "a number from 0 to 64, or auto"),
         POOL("0|[1-9][0-9]?", 64, "a number from 0 to 64"),
         SWITCH("true|false", "true or false"),
         RETENTION(

@@ -136,10 +136,7 @@ public final class NodeProcess implements AutoCloseable {
         Figures figures = new Figures(node, wiring, memory, pool, address);
         housekeeping = Housekeeping.started(manager, outbox);
         guard.every(GUARD_LOOK, guard()::look);
-        publishing =
-                wiring.published()
-                        .filter(_ -> !stored.equals(TemplateStore.NONE))
-                        .map(own -> Publishing.started(own, stored, pool::isServing));
+        publishing = publishing(stored);
         rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume());
         reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
@@ -165,6 +162,12 @@ public final class NodeProcess implements AutoCloseable {
     private void adopt() {
         manager.open();
         egress.start();
+    }
+
+    private Optional<Publishing> publishing(TemplateStore stored) {
+        return wiring.published()
+                .filter(_ -> !stored.equals(TemplateStore.NONE))
+                .map(own -> Publishing.started(own, stored, pool::isServing));
     }
 
     private DiskGuard guard() {
@@ -257,6 +260,9 @@ public final class NodeProcess implements AutoCloseable {
     private void poolMetrics(PrometheusMeterRegistry registry) {
         Gauge.builder("space.node.pool.hot", pool, WarmPool::hotCount)
                 .description("VMs that wait for a session, loaded and run once")
+                .register(registry);
+        Gauge.builder("space.node.pool.target", pool, WarmPool::targetCount)
+                .description("Hot VMs that there are to be")
                 .register(registry);
         Gauge.builder("space.node.pool.prepared", pool, WarmPool::preparedCount)
                 .description("VMMs that wait for a snapshot to load")

@@ -185,10 +185,22 @@ record Wiring(
         long most = pool.memoryMib() << 20;
         return new PoolSettings(
                 preparation.starts(),
-                within(pool.hot(), "hot"),
+                hot(pool.hot()),
                 within(pool.prepared(), "prepared"),
                 most > 0 ? most : memory.totalBytes() / POOL_SHARE,
                 SLOTS_SPARE);
+    }
+
+    private static int hot(String text) {
+        if (text.equals("auto")) {
+            return PoolSettings.BY_DEMAND;
+        }
+        try {
+            return within(Integer.parseInt(text), "hot");
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "space.node.pool.hot is a number or auto, not " + text, e);
+        }
     }
 
     private static int within(int number, String key) {

@@ -160,9 +160,9 @@ public interface NodeConfig {
     /** VMs that are made before a session needs them. */
     interface Pool {
 
-        /** Hot VMs that wait, of each entry of prepare; 0 keeps none. */
+        /** Hot VMs that wait, of each entry of prepare; 0 keeps none, auto follows the demand. */
         @WithDefault("2")
-        int hot();
+        String hot();
 
         /** VMMs that wait for a snapshot to load, of each size in prepare; 0 keeps none. */
         @WithDefault("1")

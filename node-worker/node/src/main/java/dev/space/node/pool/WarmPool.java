@@ -11,8 +11,10 @@ import dev.space.node.volumes.Volume;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -49,6 +51,8 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
     private final List<Entry.Hot> hot = new ArrayList<>();
     private final List<Entry.Waiting> waiting = new ArrayList<>();
     private final PoolCounts counts = new PoolCounts();
+    private final PoolDemand demand = new PoolDemand(System::nanoTime);
+    private volatile int targets;
     private @Nullable Thread thread;
     private int requests;
     private long lastRequest = System.nanoTime();
@@ -82,6 +86,7 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
 
     @Override
     public @Nullable Hot takeHot(String template, Size size, StartFiles start) {
+        demand.created(new PoolDemand.Key(template, size));
         Entry.Kind kind = new Entry.Kind(template, size, start);
         Entry.Hot taken = take(hot, entry -> entry.kind().equals(kind));
         if (taken == null) {
@@ -183,6 +188,11 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         return count(waiting);
     }
 
+    /** Hot VMs that there are to be. */
+    public int targetCount() {
+        return targets;
+    }
+
     private int count(List<?> entries) {
         lock.lock();
         try {
@@ -272,20 +282,27 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         }
     }
 
-    /** What is missing of the first kind that lacks something; false when nothing can be made. */
+    /** One of the kind that lacks most of what it is to have; false when nothing can be made. */
     private boolean makeOne() {
         if (engine.freeSlots() <= settings.slotsSpare()) {
             return false;
         }
-        List<Entry.Kind> kinds = kinds();
-        for (Entry.Kind kind : kinds) {
-            if (countOf(hot, e -> e.kind().equals(kind)) < settings.hot()) {
-                Entry.Hot made = maker.hot(kind, templates.info(kind.template()));
-                return made != null && keep(hot, made);
+        Map<Entry.Kind, Integer> wanted = wanted();
+        Entry.Kind scarcest = null;
+        double least = 1;
+        for (Map.Entry<Entry.Kind, Integer> each : wanted.entrySet()) {
+            int there = countOf(hot, e -> e.kind().equals(each.getKey()));
+            if (there < least * each.getValue()) {
+                scarcest = each.getKey();
+                least = (double) there / each.getValue();
             }
         }
+        if (scarcest != null) {
+            Entry.Hot made = maker.hot(scarcest, templates.info(scarcest.template()));
+            return made != null && keep(hot, made);
+        }
         Set<Shape> shapes = new LinkedHashSet<>();
-        kinds.forEach(kind -> shapes.add(new Shape(kind.start().bundle(), kind.size())));
+        kinds().forEach(kind -> shapes.add(new Shape(kind.start().bundle(), kind.size())));
         for (Shape shape : shapes) {
             if (countOf(waiting, shape::fits) < settings.prepared()) {
                 Entry.Waiting made = maker.waiting(shape.bundle(), shape.size());
@@ -327,6 +344,40 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         return kinds;
     }
 
+    /** How many hot VMs of each start snapshot there are to be. */
+    private Map<Entry.Kind, Integer> wanted() {
+        Map<Entry.Kind, Integer> wanted = new LinkedHashMap<>();
+        List<Entry.Kind> always = kinds();
+        if (settings.followsDemand()) {
+            Map<PoolDemand.Key, Entry.Kind> known = new LinkedHashMap<>();
+            always.forEach(
+                    kind -> known.put(new PoolDemand.Key(kind.template(), kind.size()), kind));
+            demand.targets(known.keySet(), room(always))
+                    .forEach((key, number) -> {
+                        Entry.Kind kind = known.get(key);
+                        if (kind != null) {
+                            wanted.put(kind, number);
+                        } else if (templates.isReady(key.template(), key.size())) {
+                            wanted.put(kind(key.template(), key.size()), number);
+                        }
+                    });
+        } else {
+            always.forEach(kind -> wanted.put(kind, settings.hot()));
+        }
+        targets = wanted.values().stream().mapToInt(Integer::intValue).sum();
+        return wanted;
+    }
+
+    /** All that may wait, less what waits for a snapshot to load. */
+    private PoolDemand.Room room(List<Entry.Kind> always) {
+        Set<Size> sizes = new LinkedHashSet<>();
+        always.forEach(kind -> sizes.add(kind.size()));
+        long prepared = sizes.stream().mapToLong(MemoryBudget::bytes).sum() * settings.prepared();
+        return new PoolDemand.Room(
+                settings.memoryBytes() - prepared,
+                engine.info().slots() - settings.slotsSpare() - sizes.size() * settings.prepared());
+    }
+
     private Entry.Kind kind(String digest, Size size) {
         return new Entry.Kind(digest, size, templates.start(digest, size));
     }
@@ -359,11 +410,13 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
 
     private void discardUseless() {
         List<Entry.Kind> kinds = kinds();
+        Map<Entry.Kind, Integer> left = wanted();
         List<Entry> useless = new ArrayList<>();
         lock.lock();
         try {
+            // Beyond what there is to be the newest go.
             hot.stream()
-                    .filter(e -> !e.isAlive() || !kinds.contains(e.kind()))
+                    .filter(e -> !e.isAlive() || left.merge(e.kind(), -1, Integer::sum) < 0)
                     .forEach(useless::add);
             waiting.stream()
                     .filter(e -> !e.isAlive() || kinds.stream().noneMatch(k -> serves(e, k)))

@@ -106,7 +106,8 @@ public final class MemoryBudget {
         return parts.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    private static long bytes(Size size) {
+    /** What a VM of this size is promised. */
+    public static long bytes(Size size) {
         return ((long) size.memoryMiB() << 20) + OVERHEAD_BYTES;
     }
 }

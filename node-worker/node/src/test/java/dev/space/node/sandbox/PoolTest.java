@@ -19,6 +19,7 @@ import dev.space.model.Size;
 import dev.space.node.dataplane.OutputLog;
 import dev.space.node.dataplane.SandboxProcess;
 import dev.space.node.engine.spi.VmExit;
+import dev.space.node.pool.PoolSettings;
 import dev.space.node.templates.FakeTemplates;
 import dev.space.node.templates.WarmUp;
 import dev.space.node.volumes.Volume;
@@ -93,6 +94,23 @@ final class PoolTest {
                 .as("a retry finds it")
                 .isEqualTo(started);
         awaitPool(1, 0);
+    }
+
+    /** Of four in a row the first finds a hot one; the next four find four. */
+    @Test
+    void itFollowsTheDemand() {
+        node.slots = 64;
+        node.memoryBytes = 64L << 30;
+        node.restartWithPool(PoolSettings.BY_DEMAND, 0);
+        awaitPool(1, 0);
+        for (int i = 0; i < 4; i++) {
+            node.manager().start(fresh(WarmUp.nobody()));
+        }
+        awaitPool(4, 0);
+        assertThat(node.pool().targetCount()).isEqualTo(4);
+        for (int i = 0; i < 4; i++) {
+            assertThat(node.manager().start(fresh(WarmUp.nobody())).rung()).isEqualTo("hot");
+        }
     }
 
     @Test
