@@ -4,6 +4,7 @@ import dev.space.gateway.config.GatewayConfig;
 import dev.space.gateway.control.ControlServer;
 import dev.space.gateway.control.ControlService;
 import dev.space.gateway.credential.Unsealer;
+import dev.space.gateway.credential.VaultSource;
 import dev.space.gateway.events.EventQueue;
 import dev.space.gateway.events.Totals;
 import dev.space.gateway.net.Reach;
@@ -40,6 +41,7 @@ public final class GatewayProcess implements AutoCloseable {
     private final EpollEventLoopGroup data;
     private final EpollEventLoopGroup doors;
     private final Upstream upstream;
+    private final VaultSource vault;
     private final SlotTable slots;
     private final ControlServer control;
     private final HealthServer health;
@@ -59,6 +61,7 @@ public final class GatewayProcess implements AutoCloseable {
         doors = new EpollEventLoopGroup(1, new DefaultThreadFactory("control", true));
         Reach reach = new Reach(config.denied(), config.platformPorts(), new ThisMachine());
         upstream = new Upstream(config.resolvers(), RESOLVE_TIMEOUT, CONNECT_TIMEOUT, reach);
+        vault = VaultSource.open(config.vault());
         EventQueue events = new EventQueue(UUID.randomUUID().toString(), EVENTS_MAX);
         Totals totals = new Totals();
         slots =
@@ -71,7 +74,8 @@ public final class GatewayProcess implements AutoCloseable {
                                 destination,
                                 config.tls().authority(),
                                 OutsideTls.open(config.tls().extraRoots()),
-                                Unsealer.open(config.tls().keyset())),
+                                Unsealer.open(config.tls().keyset()),
+                                vault),
                         upstream,
                         events,
                         totals);
@@ -100,6 +104,7 @@ public final class GatewayProcess implements AutoCloseable {
         slots.close();
         health.close();
         upstream.close();
+        vault.close();
         var _ = data.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS);
         var _ = doors.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS);
     }

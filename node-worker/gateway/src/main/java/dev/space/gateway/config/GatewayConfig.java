@@ -3,9 +3,11 @@ package dev.space.gateway.config;
 import dev.space.model.NearestKey;
 import dev.space.model.egress.Cidr;
 import dev.space.model.egress.Ipv4;
+import dev.space.vault.VaultSettings;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param connections of all sandboxes together
  * @param threads that move bytes
  * @param tls what is needed to look into TLS
+ * @param vault where credentials are that are not sealed
  */
 public record GatewayConfig(
         Path controlSocket,
@@ -42,7 +45,8 @@ public record GatewayConfig(
         Set<Integer> platformPorts,
         int connections,
         int threads,
-        TlsFiles tls) {
+        TlsFiles tls,
+        Optional<VaultSettings> vault) {
 
     private static final String PREFIX = "space.gateway.";
     private static final Path SYSTEM_RESOLVERS = Path.of("/etc/resolv.conf");
@@ -63,7 +67,12 @@ public record GatewayConfig(
                             PREFIX + "ca-chain",
                             PREFIX + "ca-key",
                             PREFIX + "credential-keyset",
-                            PREFIX + "extra-roots"));
+                            PREFIX + "extra-roots",
+                            PREFIX + "vault-address",
+                            PREFIX + "vault-mount",
+                            PREFIX + "vault-ca-file",
+                            PREFIX + "vault-role-id-file",
+                            PREFIX + "vault-secret-id-file"));
 
     /** Makes lists that cannot change. */
     public GatewayConfig {
@@ -98,7 +107,26 @@ public record GatewayConfig(
                         file(p, "ca-chain"),
                         file(p, "ca-key"),
                         file(p, "credential-keyset"),
-                        file(p, "extra-roots")));
+                        file(p, "extra-roots")),
+                vault(p));
+    }
+
+    private static Optional<VaultSettings> vault(Properties p) {
+        String address = p.getProperty(PREFIX + "vault-address", "").strip();
+        if (address.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    new VaultSettings(
+                            URI.create(address),
+                            text(p, "vault-mount", "space"),
+                            file(p, "vault-ca-file"),
+                            path(p, "vault-role-id-file"),
+                            path(p, "vault-secret-id-file")));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(PREFIX + "vault-…: " + e.getMessage(), e);
+        }
     }
 
     /** The IPv4 servers of a resolv.conf. */

@@ -1,18 +1,18 @@
 package dev.space.gateway.credential;
 
 import dev.space.gateway.tcp.Target;
-import dev.space.model.Secret;
 import dev.space.model.credential.CredentialGrant;
 import dev.space.model.credential.CredentialGrants;
 import dev.space.model.credential.CredentialMatch;
-import dev.space.model.credential.Injection;
+import dev.space.model.credential.Material;
 import dev.space.model.egress.EgressReason;
+import dev.space.vault.VaultFault;
 import io.netty.handler.codec.http.HttpRequest;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -21,9 +21,8 @@ public final class Grants implements SessionCredentials, AutoCloseable {
 
     private final CredentialGrants grants;
     private final Map<String, Opened> opened = new HashMap<>();
+    private final Map<String, VaultedSecret> vaulted = new HashMap<>();
     private final LongSupplier now;
-
-    private record Opened(Secret secret, Texts texts) {}
 
     private Grants(CredentialGrants grants, LongSupplier now) {
         this.grants = grants;
@@ -31,45 +30,25 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     }
 
     /**
-     * Opens them all.
+     * Opens those that are sealed; those in a vault are asked for when they are used.
      *
      * @param now seconds since 1970
      */
-    public static Grants open(CredentialGrants grants, Unsealer unsealer, LongSupplier now) {
+    public static Grants open(
+            CredentialGrants grants, Unsealer unsealer, VaultSource vault, LongSupplier now) {
         Grants made = new Grants(grants, now);
         for (CredentialGrant grant : grants.all()) {
-            unsealer.secret(grant)
-                    .filter(s -> fits(grant.use().injection(), s))
-                    .ifPresent(s -> made.opened.put(grant.name(), opened(s)));
+            if (grant.material() instanceof Material.Vault place) {
+                made.vaulted.put(
+                        grant.name(),
+                        new VaultedSecret(grant, place, vault::ask, System::nanoTime));
+            } else {
+                unsealer.secret(grant)
+                        .flatMap(s -> Opened.of(s, grant.use().injection()))
+                        .ifPresent(o -> made.opened.put(grant.name(), o));
+            }
         }
         return made;
-    }
-
-    private static Opened opened(Secret secret) {
-        byte[] plain = secret.bytes();
-        try {
-            return new Opened(secret, Texts.of(plain));
-        } finally {
-            Arrays.fill(plain, (byte) 0);
-        }
-    }
-
-    /** What would break a header's line cannot be in one. */
-    private static boolean fits(Injection injection, Secret secret) {
-        if (injection instanceof Injection.Query || injection instanceof Injection.Basic) {
-            return true;
-        }
-        byte[] plain = secret.bytes();
-        try {
-            for (byte b : plain) {
-                if ((b >= 0 && b < 0x20) || b == 0x7f) {
-                    return false;
-                }
-            }
-            return true;
-        } finally {
-            Arrays.fill(plain, (byte) 0);
-        }
     }
 
     @Override
@@ -106,10 +85,28 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     }
 
     private Choice one(CredentialGrant grant) {
+        VaultedSecret elsewhere = vaulted.get(grant.name());
+        if (elsewhere != null) {
+            return switch (elsewhere.look()) {
+                case VaultedSecret.Ready(Opened own) -> chosen(grant, own);
+                case VaultedSecret.Asked(CompletableFuture<Void> done) -> new Later(done);
+                case VaultedSecret.Failed(VaultFault fault) ->
+                        new Forbidden(
+                                fault.isPassing()
+                                        ? EgressReason.CREDENTIAL_STORE_UNAVAILABLE
+                                        : EgressReason.CREDENTIAL_UNAVAILABLE,
+                                grant.id(),
+                                grant.name());
+            };
+        }
         Opened own = opened.get(grant.name());
         return own == null
                 ? new Forbidden(EgressReason.CREDENTIAL_UNAVAILABLE, grant.id(), grant.name())
-                : new Chosen(new GrantUse(grant, own.secret(), own.texts()));
+                : chosen(grant, own);
+    }
+
+    private static Choice chosen(CredentialGrant grant, Opened own) {
+        return new Chosen(new GrantUse(grant, own.secret(), own.texts()));
     }
 
     private static boolean carries(HttpRequest request, List<String> placeholders) {
@@ -126,10 +123,16 @@ public final class Grants implements SessionCredentials, AutoCloseable {
         return false;
     }
 
+    /** Wipes what came from a vault long enough ago. */
+    public void forgetOld() {
+        vaulted.values().forEach(VaultedSecret::forgetOld);
+    }
+
     /** Wipes all secrets. Answers that are under way are still cleaned of them. */
     @Override
     public void close() {
         opened.values().forEach(o -> o.secret().close());
         opened.clear();
+        vaulted.values().forEach(VaultedSecret::close);
     }
 }

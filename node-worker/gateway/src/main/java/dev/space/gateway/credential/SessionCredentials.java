@@ -4,6 +4,7 @@ import dev.space.gateway.tcp.Target;
 import dev.space.model.egress.EgressReason;
 import io.netty.handler.codec.http.HttpRequest;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /** What is granted to one session. */
 public interface SessionCredentials {
@@ -24,6 +25,13 @@ public interface SessionCredentials {
      * @param detail for people, also in the sandbox
      */
     record Forbidden(EgressReason reason, String credential, String detail) implements Choice {}
+
+    /**
+     * It is not known yet: to be chosen again, by who is bound then.
+     *
+     * @param done never fails
+     */
+    record Later(CompletableFuture<Void> done) implements Choice {}
 
     /** Whether connections there have to be looked into. */
     boolean isFor(String host, int port);

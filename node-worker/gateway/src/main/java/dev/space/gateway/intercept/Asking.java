@@ -28,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,8 @@ final class Asking extends ChannelInboundHandlerAdapter {
 
     private enum State {
         IDLE,
+        /** Waits for its credential. */
+        WAITING,
         /** Has its whole body collected. */
         COLLECTING,
         OPENING,
@@ -68,7 +71,7 @@ final class Asking extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext ctx, Object msg) {
         if (state == State.OVER || !(msg instanceof HttpObject)) {
             ReferenceCountUtil.release(msg);
-        } else if (state == State.OPENING || state == State.SENT) {
+        } else if (state == State.WAITING || state == State.OPENING || state == State.SENT) {
             pending.add(msg);
         } else {
             take(ctx, msg);
@@ -97,7 +100,21 @@ final class Asking extends ChannelInboundHandlerAdapter {
     private void begin(ChannelHandlerContext ctx, HttpRequest next) {
         request = next;
         keepAlive = HttpUtil.isKeepAlive(next);
-        switch (rules.judge(next)) {
+        go(ctx, next, rules.judge(next), 0);
+    }
+
+    private void go(
+            ChannelHandlerContext ctx,
+            HttpRequest next,
+            RequestRules.Judgement judgement,
+            int waits) {
+        switch (judgement) {
+            case RequestRules.Wait(CompletableFuture<Void> done) -> {
+                state = State.WAITING;
+                var _ =
+                        done.whenCompleteAsync(
+                                (_, _) -> waited(ctx, next, waits + 1), ctx.executor());
+            }
             case RequestRules.Stop stop -> {
                 ReferenceCountUtil.release(next);
                 stop(ctx, stop);
@@ -112,6 +129,18 @@ final class Asking extends ChannelInboundHandlerAdapter {
                     open(ctx, next, upgrades);
                 }
             }
+        }
+    }
+
+    private void waited(ChannelHandlerContext ctx, HttpRequest next, int waits) {
+        if (state != State.WAITING) {
+            ReferenceCountUtil.release(next);
+            return;
+        }
+        state = State.IDLE;
+        go(ctx, next, rules.judgeAgain(next, waits), waits);
+        if (state == State.COLLECTING) {
+            drain(ctx);
         }
     }
 
@@ -182,13 +211,17 @@ final class Asking extends ChannelInboundHandlerAdapter {
 
     /** What waited, as far as it may go on now; then more. */
     private void drain(ChannelHandlerContext ctx) {
-        while (!pending.isEmpty() && (state == State.IDLE || state == State.SENDING)) {
+        while (!pending.isEmpty() && takes()) {
             take(ctx, pending.remove());
         }
         if (outside != null) {
             outside.flush();
         }
         more(ctx);
+    }
+
+    private boolean takes() {
+        return state == State.IDLE || state == State.COLLECTING || state == State.SENDING;
     }
 
     private void content(ChannelHandlerContext ctx, HttpContent content) {
@@ -236,7 +269,7 @@ final class Asking extends ChannelInboundHandlerAdapter {
         boolean wanted =
                 switch (state) {
                     case IDLE, COLLECTING, OVER -> true;
-                    case OPENING -> false;
+                    case WAITING, OPENING -> false;
                     case SENDING -> outside != null && outside.isWritable();
                     case SENT -> pending.isEmpty();
                 };

@@ -13,6 +13,7 @@ import dev.space.model.egress.EgressDecision.Verdict;
 import dev.space.model.egress.EgressReason;
 import io.netty.handler.codec.http.HttpRequest;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,16 @@ final class RequestRules {
 
     /** It is answered here. */
     record Stop(int status, EgressReason reason, String text) implements Judgement {}
+
+    /**
+     * Its secret is being fetched.
+     *
+     * @param done when it is to be judged again; never fails
+     */
+    record Wait(CompletableFuture<Void> done) implements Judgement {}
+
+    /** How often one request waits: each change of what is bound meanwhile takes one. */
+    private static final int WAITS_MAX = 3;
 
     private final GuestConnection connection;
     private final Supplier<SessionCredentials> credentials;
@@ -55,6 +66,15 @@ final class RequestRules {
         if (!connection.home().takeRequest()) {
             return stop(429, EgressReason.LIMIT_RATE, method);
         }
+        return judged(request, method, 0);
+    }
+
+    /** The same request once more, by what is bound now; it was counted before. */
+    Judgement judgeAgain(HttpRequest request, int waits) {
+        return judged(request, request.method().name(), waits);
+    }
+
+    private Judgement judged(HttpRequest request, String method, int waits) {
         EgressReason fault = HttpCheck.fault(request, connection.target());
         if (fault == EgressReason.HTTP_MALFORMED) {
             return stop(400, fault, method);
@@ -71,7 +91,7 @@ final class RequestRules {
         if (!decision.proceeds()) {
             return stop(403, decision.reason(), method);
         }
-        if (decision.verdict() == Verdict.DRY_RUN_DENY) {
+        if (decision.verdict() == Verdict.DRY_RUN_DENY && waits == 0) {
             connection.audit(
                     Verdict.DRY_RUN_DENY,
                     decision.reason(),
@@ -84,10 +104,10 @@ final class RequestRules {
                     unreachable.reason(),
                     Answers.unreachable(target, unreachable));
         }
-        return withCredential(request, method);
+        return withCredential(request, method, waits);
     }
 
-    private Judgement withCredential(HttpRequest request, String method) {
+    private Judgement withCredential(HttpRequest request, String method, int waits) {
         return switch (credentials.get().choose(connection.target(), request)) {
             case SessionCredentials.Nothing _ -> new Pass(Optional.empty());
             case SessionCredentials.Chosen(Use use) -> {
@@ -97,23 +117,32 @@ final class RequestRules {
                         a -> a.setKind(Kind.CREDENTIAL).setMethod(method).setCredential(use.id()));
                 yield new Pass(Optional.of(use));
             }
+            case SessionCredentials.Later(CompletableFuture<Void> done) ->
+                    waits < WAITS_MAX
+                            ? new Wait(done)
+                            : forbidden(EgressReason.CREDENTIAL_STORE_UNAVAILABLE, method, "", "");
             case SessionCredentials.Forbidden(
                             EgressReason reason,
                             String credential,
-                            String detail) -> {
-                connection.home().requestRefused(reason);
-                connection.audit(
-                        Verdict.DENY,
-                        reason,
-                        a ->
-                                a.setKind(Kind.CREDENTIAL)
-                                        .setMethod(method)
-                                        .setCredential(credential));
-                int status = reason == EgressReason.CREDENTIAL_UNAVAILABLE ? 502 : 403;
-                String text = Answers.credential(connection.target(), method, reason, detail);
-                yield new Stop(status, reason, text);
-            }
+                            String detail) ->
+                    forbidden(reason, method, credential, detail);
         };
+    }
+
+    private Stop forbidden(EgressReason reason, String method, String credential, String detail) {
+        connection.home().requestRefused(reason);
+        connection.audit(
+                Verdict.DENY,
+                reason,
+                a -> a.setKind(Kind.CREDENTIAL).setMethod(method).setCredential(credential));
+        int status =
+                switch (reason) {
+                    case CREDENTIAL_UNAVAILABLE -> 502;
+                    case CREDENTIAL_STORE_UNAVAILABLE -> 503;
+                    default -> 403;
+                };
+        return new Stop(
+                status, reason, Answers.credential(connection.target(), method, reason, detail));
     }
 
     /** A refusal of ours while a request or its answer is under way. */

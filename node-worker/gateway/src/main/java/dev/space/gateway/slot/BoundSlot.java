@@ -98,7 +98,11 @@ final class BoundSlot implements Home, DnsResponder.Names {
     }
 
     private Grants grants(CredentialGrants sealed) {
-        return Grants.open(sealed, settings.unsealer(), () -> System.currentTimeMillis() / 1000);
+        return Grants.open(
+                sealed,
+                settings.unsealer(),
+                settings.vault(),
+                () -> System.currentTimeMillis() / 1000);
     }
 
     private static TokenBucket perSecond(int rate) {
@@ -326,6 +330,7 @@ final class BoundSlot implements Home, DnsResponder.Names {
     }
 
     void tick() {
+        credentials.forgetOld();
         long now = System.nanoTime();
         new ArrayList<>(connections).forEach(c -> c.tick(now));
     }

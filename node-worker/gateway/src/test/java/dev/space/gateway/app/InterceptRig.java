@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.space.certificates.Authority;
 import dev.space.gateway.config.TlsFiles;
 import dev.space.gateway.tcp.Timeouts;
+import dev.space.vault.VaultSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -36,6 +37,11 @@ final class InterceptRig implements AutoCloseable {
     }
 
     InterceptRig(Path directory, Optional<Path> keyset) throws IOException {
+        this(directory, keyset, Optional.empty());
+    }
+
+    InterceptRig(Path directory, Optional<Path> keyset, Optional<VaultSettings> vault)
+            throws IOException {
         Assumptions.assumeTrue(
                 Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0),
                 "only root may listen on port 443");
@@ -60,7 +66,8 @@ final class InterceptRig implements AutoCloseable {
                                 Duration.ofMinutes(1),
                                 Duration.ofSeconds(2)),
                         1,
-                        tls);
+                        tls,
+                        vault);
         long pid = ProcessHandle.current().pid();
         address = "127.79." + (pid >> 8 & 255) + "." + (pid & 255);
         rig.outsideDns.put(NAME, address);

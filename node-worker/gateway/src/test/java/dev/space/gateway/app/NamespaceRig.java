@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -86,7 +87,8 @@ final class NamespaceRig {
                         Set.of(),
                         1000,
                         2,
-                        tls),
+                        tls,
+                        Optional.empty()),
                 this::sockets);
     }
 

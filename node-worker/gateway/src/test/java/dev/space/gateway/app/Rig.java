@@ -13,6 +13,7 @@ import dev.space.gatewayapi.v1.SyntheticAddress;
 import dev.space.gatewayapi.v1.UnbindReply;
 import dev.space.gatewayapi.v1.UnbindRequest;
 import dev.space.model.egress.Ipv4;
+import dev.space.vault.VaultSettings;
 import io.netty.channel.epoll.Epoll;
 import java.io.IOException;
 import java.net.DatagramPacket;
@@ -28,6 +29,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -51,15 +53,23 @@ final class Rig implements AutoCloseable {
     private final LoopbackSockets sockets = new LoopbackSockets();
     private final Timeouts timeouts;
     private final TlsFiles tls;
+    private final Optional<VaultSettings> vault;
     private GatewayProcess process;
     private GatewayChannel channel;
 
     Rig(Path directory, Timeouts timeouts, int forbiddenPort) throws IOException {
-        this(directory, timeouts, forbiddenPort, TlsFiles.NONE);
+        this(directory, timeouts, forbiddenPort, TlsFiles.NONE, Optional.empty());
     }
 
-    Rig(Path directory, Timeouts timeouts, int forbiddenPort, TlsFiles tls) throws IOException {
+    Rig(
+            Path directory,
+            Timeouts timeouts,
+            int forbiddenPort,
+            TlsFiles tls,
+            Optional<VaultSettings> vault)
+            throws IOException {
         this.tls = tls;
+        this.vault = vault;
         this.directory = directory;
         this.timeouts = timeouts;
         this.forbiddenPort = forbiddenPort;
@@ -94,7 +104,8 @@ final class Rig implements AutoCloseable {
                         Set.of(forbiddenPort),
                         CONNECTIONS,
                         2,
-                        tls);
+                        tls,
+                        vault);
         return new GatewayProcess(
                 config,
                 sockets,

@@ -27,7 +27,7 @@ import java.util.OptionalLong;
 final class Sealer {
 
     static final String ID = "crd_aaaaaaaaaaaaaaaaaaaaaaaaaa";
-    private static final String SCOPE = "prj_aaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static final String SCOPE = "prj_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
     private final KeysetHandle keys;
 

@@ -30,6 +30,7 @@ public enum EgressReason {
     CREDENTIAL_NOT_GRANTED("The session's credential for the host is not for this request."),
     PLACEHOLDER_NOT_GRANTED("The request carries a placeholder of a credential for other hosts."),
     CREDENTIAL_UNAVAILABLE("The gateway cannot open the credential."),
+    CREDENTIAL_STORE_UNAVAILABLE("What keeps the credential does not answer; try again later."),
     LIMIT_CONNECTIONS("The session has as many connections as it may have."),
     LIMIT_RATE("The session asks more often than it may."),
     LIMIT_NAMES("The session asked for as many names as it may."),
