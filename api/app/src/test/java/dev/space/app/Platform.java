@@ -45,6 +45,7 @@ final class Platform implements AutoCloseable {
     final WorkflowClient client;
     final int temporalPort = freePort();
     private final Path dir;
+    private final Map<String, String> more;
     private final Map<String, Process> processes = new ConcurrentHashMap<>();
     private final Map<String, ProcessBuilder> started = new ConcurrentHashMap<>();
     private final WorkflowServiceStubs stubs;
@@ -60,7 +61,14 @@ final class Platform implements AutoCloseable {
     }
 
     Platform(Path dir, int controlPlanes) throws IOException, InterruptedException {
+        this(dir, controlPlanes, Map.of());
+    }
+
+    /** With settings of the control planes besides the usual ones. */
+    Platform(Path dir, int controlPlanes, Map<String, String> more)
+            throws IOException, InterruptedException {
         this.dir = dir;
+        this.more = more;
         postgres =
                 EmbeddedPostgres.builder()
                         .setServerConfig("fsync", "on")
@@ -156,6 +164,7 @@ final class Platform implements AutoCloseable {
         config.setProperty("space.control.reconcile-every", "1s");
         config.setProperty("space.control.resend-after", "2s");
         config.setProperty("space.node.lease", NodeLink.LEASE.toSeconds() + "s");
+        config.putAll(more);
         Path file = dir.resolve("control-" + number + ".properties");
         try (var out = Files.newBufferedWriter(file)) {
             config.store(out, null);

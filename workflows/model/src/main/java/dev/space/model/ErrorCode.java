@@ -48,6 +48,9 @@ public enum ErrorCode {
     SNAPSHOT_CORRUPT(409, Retry.NO, "The snapshot is damaged and is not used; take another."),
     OBJECT_STORE_UNAVAILABLE(503, Retry.LATER, "The object store does not answer as it should."),
     OBJECT_STORE_FULL(507, Retry.LATER, "The object store has no room left."),
+    CREDENTIAL_STORE_UNAVAILABLE(503, Retry.LATER, "The store of credentials does not answer now."),
+    CREDENTIAL_STORE_REFUSED(
+            502, Retry.NO, "The store of credentials does not let the platform in."),
     PROCESS_LOST(410, Retry.NO, "The process belonged to a sandbox that is no more.");
 
     /** Whether the same request may succeed later without a change by the caller. */

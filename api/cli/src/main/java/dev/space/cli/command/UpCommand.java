@@ -1,7 +1,9 @@
 package dev.space.cli.command;
 
+import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.Ports;
+import dev.space.cli.platform.VaultAccess;
 import dev.space.cli.supervisor.PlatformState;
 import dev.space.cli.supervisor.SupervisorHandle;
 import dev.space.model.Limits;
@@ -58,7 +60,21 @@ public final class UpCommand implements Callable<Integer> {
         System.out.println("Temporal UI  http://127.0.0.1:" + ports.of("temporal-ui"));
         System.out.println("Next         ./space run -- CMD…   ./space create   ./space status");
         warnOfOldRelease(platform);
+        warnOfVault(platform);
         return 0;
+    }
+
+    /** The platform runs without it; credentials that are in it cannot be used until it is well. */
+    private static void warnOfVault(Platform platform) {
+        VaultAccess.of(SpaceConfig.load(platform.config()))
+                .map(VaultAccess::look)
+                .filter(found -> !found.faults().isEmpty())
+                .ifPresent(found -> {
+                    System.err.println(
+                            "space: the vault of credentials: "
+                                    + String.join("; ", found.faults()));
+                    System.err.println("space: next: " + found.mend());
+                });
     }
 
     private static void warnOfOldRelease(Platform platform) {

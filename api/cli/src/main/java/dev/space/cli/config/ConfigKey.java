@@ -208,6 +208,53 @@ public enum ConfigKey {
             Type.TEXT,
             "",
             "File with certificates (PEM) that the gateway trusts outside besides the machine's own."),
+    CREDENTIALS_STORE(
+            "space.credentials.store",
+            Type.STORE,
+            "sealed",
+            "Where new secrets of credentials go: rows, sealed to the gateways, or a vault."),
+    VAULT_ADDRESS(
+            "space.credentials.vault.address",
+            Type.TEXT,
+            "",
+            "URL of an OpenBao or Vault server; http on this machine only. Needed where a secret is"
+                    + " in it."),
+    VAULT_MOUNT(
+            "space.credentials.vault.mount",
+            Type.TEXT,
+            "space",
+            "Mount of its KV engine, version 2."),
+    VAULT_PREFIX(
+            "space.credentials.vault.prefix",
+            Type.TEXT,
+            "credentials",
+            "First part of every path in it, which the policies name."),
+    VAULT_CA_FILE(
+            "space.credentials.vault.ca-file",
+            Type.TEXT,
+            "",
+            "File with certificates (PEM) that its certificate is checked against; empty: the"
+                    + " JDK's."),
+    VAULT_CONTROL_ROLE_ID_FILE(
+            "space.credentials.vault.control-role-id-file",
+            Type.TEXT,
+            "",
+            "File with the role id of the control plane's AppRole, readable by root."),
+    VAULT_CONTROL_SECRET_ID_FILE(
+            "space.credentials.vault.control-secret-id-file",
+            Type.TEXT,
+            "",
+            "File with its secret id, 0600."),
+    VAULT_GATEWAY_ROLE_ID_FILE(
+            "space.credentials.vault.gateway-role-id-file",
+            Type.TEXT,
+            "",
+            "File with the role id of the gateways' AppRole, which is another one."),
+    VAULT_GATEWAY_SECRET_ID_FILE(
+            "space.credentials.vault.gateway-secret-id-file",
+            Type.TEXT,
+            "",
+            "File with its secret id, 0600."),
     LOG_MAX_MIB(
             "space.log.max-mib",
             Type.COUNT,
@@ -240,6 +287,7 @@ public enum ConfigKey {
                 "tiers like 1m:1h,10m:1d"),
         NODE_ID("[a-z0-9-]{1,40}", "lower-case letters, digits and hyphens"),
         ENGINE("qemu|fake", "qemu or fake"),
+        STORE("sealed|vault", "sealed or vault"),
         ACCELERATOR("auto|tcg|kvm", "auto, tcg or kvm");
 
         private final Pattern form;

@@ -7,12 +7,14 @@ import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Command;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
+import dev.space.cli.platform.VaultAccess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The checks of {@code space doctor}, in the order of what depends on what. */
@@ -59,6 +61,7 @@ public final class Doctor {
                 new Check("namespaces", Doctor::namespaces),
                 new Check("cgroups", Doctor::cgroups),
                 new Check("config", this::config),
+                new Check("vault", this::vault),
                 new Check("disk", this::disk),
                 new Check("files", () -> new FetchedFiles(platform.cache()).look()));
     }
@@ -204,6 +207,24 @@ public final class Doctor {
         } catch (ConfigException e) {
             return Finding.fault(String.valueOf(e.getMessage()), "docs/configuration.md");
         }
+    }
+
+    /** Both roles are tried: what they may do is compared with what their processes need. */
+    private Finding vault() {
+        SpaceConfig config;
+        try {
+            config = SpaceConfig.load(platform.config());
+        } catch (ConfigException e) {
+            return Finding.note("not looked at: the configuration cannot be read", "");
+        }
+        Optional<VaultAccess> access = VaultAccess.of(config);
+        if (access.isEmpty()) {
+            return Finding.ok("none: secrets are sealed in rows");
+        }
+        VaultAccess.Outcome found = access.get().look();
+        return found.faults().isEmpty()
+                ? Finding.ok("both roles may do what they must and nothing more")
+                : Finding.fault(String.join("; ", found.faults()), found.mend());
     }
 
     /** What the first start takes: a volume is made where the data directory is not on btrfs. */

@@ -89,6 +89,11 @@ public final class Secrets {
                 directory.resolve("object-store-outside-key-" + role), reader, read(file));
     }
 
+    /** What a process needs for the vault, as it is in the operator's file now. */
+    public Path ofVault(Path file, String name, User reader) {
+        return Owned.secret(directory.resolve("vault-" + name), reader, read(file) + "\n");
+    }
+
     /** The operator's own roots, as they are in the file now, for a process that is not root. */
     public Path extraRoots(Path file, String role, User reader) {
         return Owned.secret(directory.resolve("extra-roots-" + role), reader, read(file) + "\n");

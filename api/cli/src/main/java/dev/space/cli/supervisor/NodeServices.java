@@ -133,7 +133,8 @@ final class NodeServices {
                         .collect(Collectors.joining(","));
         Certificates.Pair authority = layout.certificates().gateway(place.gateway(), user);
         Path config =
-                new ProcessConfig()
+                new VaultFiles(layout)
+                        .gateway(new ProcessConfig(), user, place.gateway())
                         .set("space.gateway.ca-chain", authority.chain())
                         .set("space.gateway.ca-key", authority.key())
                         .set(

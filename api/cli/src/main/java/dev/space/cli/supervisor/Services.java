@@ -209,7 +209,9 @@ final class Services {
     private Path controlConfig(User user, Secrets secrets) {
         String url = layout.config().text(ConfigKey.DATABASE_URL);
         String password = layout.config().text(ConfigKey.DATABASE_PASSWORD_FILE);
-        return layout.objectStore(new ProcessConfig(), "control", user)
+        ProcessConfig settings = layout.objectStore(new ProcessConfig(), "control", user);
+        return new VaultFiles(layout)
+                .control(settings, user)
                 .set("quarkus.http.host", "127.0.0.1")
                 .set("quarkus.http.port", ports.of("control"))
                 .set("space.database.url", url.isEmpty() ? layout.cluster().url() : url)

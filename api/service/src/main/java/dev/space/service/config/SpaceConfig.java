@@ -24,6 +24,8 @@ public interface SpaceConfig {
 
     ObjectStore objectStore();
 
+    Credentials credentials();
+
     /** The shared database. */
     interface Database {
         /** JDBC address of PostgreSQL. */
@@ -135,5 +137,37 @@ public interface SpaceConfig {
 
         /** File with the secret key that belongs to it. */
         Optional<Path> secretKeyFile();
+    }
+
+    /** Where secrets of credentials are kept. */
+    interface Credentials {
+        /** Where new ones go: {@code sealed} (rows) or {@code vault}. */
+        @WithDefault("sealed")
+        String store();
+
+        Vault vault();
+    }
+
+    /** An OpenBao or Vault server with a KV engine of version 2. */
+    interface Vault {
+        /** URL of the server; http on this machine only. */
+        Optional<String> address();
+
+        /** Mount of the KV engine. */
+        @WithDefault("space")
+        String mount();
+
+        /** First part of every path, which the policies name. */
+        @WithDefault("credentials")
+        String prefix();
+
+        /** File with certificates (PEM) that the server's is checked against. */
+        Optional<Path> caFile();
+
+        /** File with the role id of this process's AppRole. */
+        Optional<Path> roleIdFile();
+
+        /** File with its secret id; read at each log-in. */
+        Optional<Path> secretIdFile();
     }
 }

@@ -11,10 +11,6 @@ import dev.space.model.credential.CredentialGrant;
 import dev.space.model.credential.CredentialUse;
 import dev.space.model.credential.Material;
 import dev.space.service.config.SecretFiles;
-import dev.space.service.config.SpaceConfig;
-import io.quarkus.runtime.Startup;
-import jakarta.inject.Inject;
-import jakarta.inject.Singleton;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -27,15 +23,8 @@ import org.jspecify.annotations.Nullable;
  * The store that needs no server: HPKE to the gateways' public key. This process has no key that
  * opens what it sealed, so neither it, nor its rows, nor whoever takes both can.
  */
-@Singleton
-@Startup // A keyset that cannot be read ends the start, not every request after it.
-public class SealedStore implements CredentialStore {
+final class SealedStore implements CredentialStore {
     private final @Nullable HybridEncrypt gateways;
-
-    @Inject
-    public SealedStore(SpaceConfig config) {
-        this(config.control().credentialKeysetFile());
-    }
 
     SealedStore(Optional<Path> keyset) {
         this.gateways = keyset.map(SealedStore::read).orElse(null);

@@ -12,6 +12,7 @@ import dev.space.model.credential.CredentialUse;
 import dev.space.service.auth.Caller;
 import dev.space.service.command.IdSource;
 import dev.space.service.credential.CredentialStore;
+import dev.space.service.credential.VaultCleanup;
 import dev.space.store.CredentialRows;
 import dev.space.store.CredentialRows.Asker;
 import dev.space.store.CredentialRows.Credential;
@@ -52,6 +53,7 @@ public class CredentialsResource {
     private final JsonBodies bodies;
     private final CredentialRows rows;
     private final CredentialStore store;
+    private final VaultCleanup cleanup;
     private final IdSource ids;
     private final ObjectMapper json;
     private final Clock clock;
@@ -62,6 +64,7 @@ public class CredentialsResource {
             JsonBodies bodies,
             CredentialRows rows,
             CredentialStore store,
+            VaultCleanup cleanup,
             IdSource ids,
             ObjectMapper json,
             Clock clock) {
@@ -69,6 +72,7 @@ public class CredentialsResource {
         this.bodies = bodies;
         this.rows = rows;
         this.store = store;
+        this.cleanup = cleanup;
         this.ids = ids;
         this.json = json;
         this.clock = clock;
@@ -121,12 +125,16 @@ public class CredentialsResource {
                         wanted.checkedExpires(clock),
                         wanted.checkedRotateAfter());
         try (Secret secret = wanted.checkedSecret(setting.name(), use.injection())) {
-            return view(
-                    rows.set(
-                            asker(caller),
-                            setting,
-                            ids.text(CredentialGrant.ID_PREFIX),
-                            (owner, id, version) -> store.keep(owner, id, version, use, secret)));
+            Credential set =
+                    store.inTurn(() ->
+                            rows.set(
+                                    asker(caller),
+                                    setting,
+                                    ids.text(CredentialGrant.ID_PREFIX),
+                                    (owner, id, version) ->
+                                            store.keep(owner, id, version, use, secret)));
+            cleanup.soon();
+            return view(set);
         }
     }
 
@@ -163,9 +171,11 @@ public class CredentialsResource {
     @Operation(summary = "Delete a credential with all its grants; answers what it was")
     public CredentialView delete(
             @PathParam("name") String name, @QueryParam("scope") @Nullable String scope) {
-        return view(
+        Credential deleted =
                 rows.delete(asker(caller), name, SetCredential.checkedScope(scope))
-                        .orElseThrow(() -> absent(name)));
+                        .orElseThrow(() -> absent(name));
+        cleanup.soon();
+        return view(deleted);
     }
 
     private static SpaceException absent(String name) {
