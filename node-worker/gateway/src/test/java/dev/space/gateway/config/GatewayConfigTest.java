@@ -50,6 +50,23 @@ final class GatewayConfigTest {
         assertThat(config.threads()).isEqualTo(4);
     }
 
+    @Test
+    void readsWhereTheVaultIs() throws Exception {
+        String ids =
+                """
+                space.gateway.vault-role-id-file=/x/role-id
+                space.gateway.vault-secret-id-file=/x/secret-id
+                """;
+        assertThat(load(NEEDED).vault()).isEmpty();
+        GatewayConfig config =
+                load(NEEDED + "space.gateway.vault-address=https://vault.example:8200\n" + ids);
+        assertThat(config.vault().orElseThrow().mount()).isEqualTo("space");
+        assertThat(config.vault().orElseThrow().secretIdFile()).isEqualTo(Path.of("/x/secret-id"));
+        assertThatThrownBy(() ->
+                        load(NEEDED + "space.gateway.vault-address=http://vault.example\n" + ids))
+                .hasMessageContaining("in the clear");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
