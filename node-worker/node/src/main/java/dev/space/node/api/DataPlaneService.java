@@ -60,7 +60,7 @@ public final class DataPlaneService extends NodeDataPlaneGrpc.NodeDataPlaneImplB
 
     private Sandbox sandbox(Target target) {
         Sandbox found = manager.running(new SessionId(target.getSessionId()), target.getEpoch());
-        if (found.vm().isHeld()) {
+        if (found.vm().held().isHeld()) {
             throw new SpaceException(
                     ErrorCode.NODE_DISK_FULL,
                     "the sandbox stands still because the node's disk is nearly full; it is being"

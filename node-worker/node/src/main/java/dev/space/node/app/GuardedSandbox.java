@@ -2,6 +2,7 @@ package dev.space.node.app;
 
 import dev.space.model.Fence;
 import dev.space.model.SessionId;
+import dev.space.node.engine.spi.VmHold;
 import dev.space.node.guard.Guarded;
 import dev.space.node.sandbox.Sandbox;
 import dev.space.node.volumes.StorageUse;
@@ -26,17 +27,7 @@ record GuardedSandbox(Sandbox sandbox, Volume volume) implements Guarded {
     }
 
     @Override
-    public boolean hold() {
-        return sandbox.vm().hold();
-    }
-
-    @Override
-    public void letGo() {
-        sandbox.vm().letGo();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return sandbox.vm().isHeld();
+    public VmHold held() {
+        return sandbox.vm().held();
     }
 }

@@ -48,7 +48,7 @@ final class Housekeeping implements AutoCloseable {
     private void tellActivity() {
         Map<String, Long> now = new HashMap<>();
         for (Sandbox sandbox : manager.sandboxes()) {
-            if (sandbox.vm().isHeld()) {
+            if (sandbox.vm().held().isHeld()) {
                 continue; // it would not answer
             }
             try {

@@ -84,9 +84,9 @@ public final class DiskGuard {
         }
         isShort = false;
         for (Guarded sandbox : running.get()) {
-            if (sandbox.isHeld()) {
+            if (sandbox.held().isHeld()) {
                 LOG.info("{} goes on: there is space again", sandbox.session());
-                attempt(sandbox, () -> sandbox.letGo());
+                attempt(sandbox, () -> sandbox.held().letGo());
             }
         }
         before.clear();
@@ -109,7 +109,7 @@ public final class DiskGuard {
     private Map<Guarded, Long> grown(List<Guarded> all) {
         Map<Guarded, Long> grown = new HashMap<>();
         for (Guarded sandbox : all) {
-            if (sandbox.isHeld()) {
+            if (sandbox.held().isHeld()) {
                 continue;
             }
             attempt(
@@ -133,11 +133,11 @@ public final class DiskGuard {
 
     private void hold(Collection<Guarded> sandboxes, long free) {
         for (Guarded sandbox : sandboxes) {
-            if (!sandbox.isHeld()) {
+            if (!sandbox.held().isHeld()) {
                 attempt(
                         sandbox,
                         () -> {
-                            if (sandbox.hold()) {
+                            if (sandbox.held().hold()) {
                                 LOG.warn(
                                         "{} is held: {} MiB of the disk are free",
                                         sandbox.session(),
@@ -152,7 +152,7 @@ public final class DiskGuard {
         long now = nanos.getAsLong();
         for (Guarded sandbox : all) {
             Long last = told.get(sandbox);
-            if (sandbox.isHeld() && (last == null || now - last > TELL_AGAIN.toNanos())) {
+            if (sandbox.held().isHeld() && (last == null || now - last > TELL_AGAIN.toNanos())) {
                 told.put(sandbox, now);
                 reports.add(
                         Report.newBuilder()

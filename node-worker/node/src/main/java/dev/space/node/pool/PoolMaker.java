@@ -46,18 +46,21 @@ final class PoolMaker {
     private final LiveFiles liveFiles;
     private final MemoryBudget memory;
     private final long memoryMost;
+    private final Yielding yielding;
 
     PoolMaker(
             Engine engine,
             Volume volume,
             LiveFiles liveFiles,
             MemoryBudget memory,
-            long memoryMost) {
+            long memoryMost,
+            Yielding yielding) {
         this.engine = engine;
         this.volume = volume;
         this.liveFiles = liveFiles;
         this.memory = memory;
         this.memoryMost = memoryMost;
+        this.yielding = yielding;
     }
 
     /** Slot, memory and directory of a VM in the making. */
@@ -89,22 +92,24 @@ final class PoolMaker {
                         kind.size(),
                         token);
         GuestIdentity identity = new GuestIdentity(HOSTNAME, 1, template.user(), false);
-        Vm vm =
-                engine.start(
-                        new VmStart(
-                                room.record(),
-                                files,
-                                true,
-                                kind.start().token(),
-                                token,
-                                identity,
-                                StartPermit.ALWAYS));
-        try {
+        VmStart first =
+                new VmStart(
+                        room.record(),
+                        files,
+                        true,
+                        kind.start().token(),
+                        token,
+                        identity,
+                        StartPermit.ALWAYS);
+        WaitingVm shell = engine.prepare(room.record(), files);
+        Vm vm;
+        try (Yielding.Made _ = yielding.making(shell.held())) {
+            vm = shell.load(first);
             WarmUp.run(vm);
             freeze(vm);
             vm.stop();
         } catch (RuntimeException e) {
-            vm.end();
+            shell.end();
             throw e;
         }
         return new Entry.Hot(room.record(), room.workplace(), files, token, kind, vm);

@@ -52,10 +52,9 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
     private final List<Entry.Waiting> waiting = new ArrayList<>();
     private final PoolCounts counts = new PoolCounts();
     private final PoolDemand demand = new PoolDemand(System::nanoTime);
+    private final Yielding yielding = new Yielding(QUIET, YIELD_MAX);
     private volatile int targets;
     private @Nullable Thread thread;
-    private int requests;
-    private long lastRequest = System.nanoTime();
     private boolean due = true;
     private boolean closed;
 
@@ -69,7 +68,7 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         this.settings = settings;
         this.templates = templates;
         this.engine = engine;
-        this.maker = new PoolMaker(engine, volume, files, memory, settings.memoryBytes());
+        this.maker = new PoolMaker(engine, volume, files, memory, settings.memoryBytes(), yielding);
     }
 
     /** Begins to make VMs. Only after what ran before this process has been adopted or ended. */
@@ -80,6 +79,7 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         Thread made = Thread.ofPlatform().daemon().name("pool").unstarted(this::run);
         thread = made;
         made.start();
+        yielding.start();
     }
 
     // ------------------------------------------------------------ for sessions
@@ -148,34 +148,16 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
 
     @Override
     public Busy busy() {
-        lock.lock();
-        try {
-            requests++;
-        } finally {
-            lock.unlock();
-        }
-        return this::served;
+        yielding.requestBegins();
+        return () -> {
+            yielding.requestEnds();
+            noticed();
+        };
     }
 
     /** Whether a session is being started, or was just now. */
     public boolean isServing() {
-        lock.lock();
-        try {
-            return requests > 0 || System.nanoTime() - lastRequest < QUIET.toNanos();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void served() {
-        lock.lock();
-        try {
-            requests--;
-            lastRequest = System.nanoTime();
-            wake();
-        } finally {
-            lock.unlock();
-        }
+        return yielding.isBusy();
     }
 
     // ------------------------------------------------------------ figures
@@ -245,25 +227,11 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         }
     }
 
-    /** Waits until no session is being started, but not for ever; false at the end. */
     private boolean mayMake() {
-        long until = System.nanoTime() + YIELD_MAX.toNanos();
-        lock.lock();
         try {
-            while (!closed) {
-                long now = System.nanoTime();
-                long quietAt = requests > 0 ? until : lastRequest + QUIET.toNanos();
-                long left = Math.min(until, quietAt) - now;
-                if (left <= 0) {
-                    return true;
-                }
-                var _ = changed.awaitNanos(left);
-            }
-            return false;
+            return yielding.awaitTurn();
         } catch (InterruptedException e) {
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -453,6 +421,7 @@ public final class WarmPool implements ReadyVms, AutoCloseable {
         } finally {
             lock.unlock();
         }
+        yielding.close();
         all.forEach(this::discard);
         Thread running = thread;
         try {

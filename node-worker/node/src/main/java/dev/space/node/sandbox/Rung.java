@@ -15,7 +15,10 @@ interface Rung {
 
     String name();
 
-    /** True when it is done so quickly that the journal is written once, at the end. */
+    /**
+     * True when its VM is in a slot that no journal names: a restart ends it, so the journal need
+     * not be on the disk before it goes on.
+     */
     default boolean isMadeAhead() {
         return !name().equals(COLD);
     }

@@ -150,23 +150,26 @@ final class StartStep {
                                 rung.record().slot().number(),
                                 start.plan().addresses(),
                                 request.noNetwork());
-        long began = System.nanoTime();
-        if (rung.isMadeAhead()) {
-            // Until the journal names its VM a restart ends it: it is in a slot of nobody's.
-            parts.volume().makeDirectory(session.directory());
-        } else {
-            session.save(session.record().withLive(live));
+        parts.volume().makeDirectory(session.directory());
+        Vm vm;
+        try (JournalBeside journal = JournalBeside.begin(session, live)) {
+            if (!rung.isMadeAhead()) {
+                timed(phases, "journal", journal::await);
+            }
+            parts.crash().at("start.journaled");
+            GuestToken token = GuestToken.fresh();
+            long began = System.nanoTime();
+            VmFiles files = rung.files(session.live(), token);
+            phase(phases, "files", began);
+            parts.crash().at("start.files");
+            vm = rung.run(files, token);
+            phases.putAll(vm.phaseMicros());
+            parts.crash().at("start.running");
+            if (rung.isMadeAhead()) {
+                timed(phases, "journal", journal::await);
+            }
         }
-        began = phase(phases, "journal", began);
-        parts.crash().at("start.journaled");
-        GuestToken token = GuestToken.fresh();
-        VmFiles files = rung.files(session.live(), token);
-        phase(phases, "files", began);
-        parts.crash().at("start.files");
-        Vm vm = rung.run(files, token);
-        phases.putAll(vm.phaseMicros());
-        parts.crash().at("start.running");
-        began = System.nanoTime();
+        long began = System.nanoTime();
         session.setSandbox(sandbox(session, live, vm));
         phase(phases, "processes", began);
         phases.put("total", (System.nanoTime() - start.begin()) / 1000);
@@ -207,10 +210,14 @@ final class StartStep {
         }
     }
 
-    private static long phase(Map<String, Long> phases, String name, long began) {
-        long now = System.nanoTime();
-        phases.put(name, (now - began) / 1000);
-        return now;
+    private static void timed(Map<String, Long> phases, String name, Runnable work) {
+        long began = System.nanoTime();
+        work.run();
+        phase(phases, name, began);
+    }
+
+    private static void phase(Map<String, Long> phases, String name, long began) {
+        phases.put(name, (System.nanoTime() - began) / 1000);
     }
 
     /**

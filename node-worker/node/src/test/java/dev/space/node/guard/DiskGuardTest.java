@@ -54,7 +54,7 @@ final class DiskGuardTest {
         Writer one = sandbox(1);
         grow(one, 5000);
         look(1000);
-        assertThat(one.isHeld()).isFalse();
+        assertThat(one.hold.isHeld()).isFalse();
         assertThat(measured).isZero();
     }
 
@@ -69,7 +69,7 @@ final class DiskGuardTest {
         grow(old, 7);
         look(499);
         assertThat(held()).containsExactly(writer);
-        assertThat(idle.isHeld()).isFalse();
+        assertThat(idle.hold.isHeld()).isFalse();
         assertThat(reports).hasSize(1);
         assertThat(reports.getFirst().getSessionId()).isEqualTo(writer.session().value());
         assertThat(reports.getFirst().getEpoch()).isEqualTo(1);
@@ -162,11 +162,11 @@ final class DiskGuardTest {
         grow(late, 120);
         look(480);
         assertThat(held()).containsExactly(late);
-        assertThat(early.isHeld()).isFalse();
+        assertThat(early.hold.isHeld()).isFalse();
     }
 
     private List<Guarded> held() {
-        return running.stream().filter(Guarded::isHeld).map(s -> (Guarded) s).toList();
+        return running.stream().filter(s -> s.held().isHeld()).map(s -> (Guarded) s).toList();
     }
 
     private final class Writer implements Guarded {
@@ -196,18 +196,8 @@ final class DiskGuardTest {
         }
 
         @Override
-        public boolean hold() {
-            return hold.hold();
-        }
-
-        @Override
-        public void letGo() {
-            hold.letGo();
-        }
-
-        @Override
-        public boolean isHeld() {
-            return hold.isHeld();
+        public VmHold held() {
+            return hold;
         }
     }
 }

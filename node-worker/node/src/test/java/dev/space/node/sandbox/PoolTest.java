@@ -90,6 +90,10 @@ final class PoolTest {
         assertThat(node.manager().running(SESSION, 1).vm().isStopped()).isFalse();
         assertThat(node.manager().running(SESSION, 1).processes().list()).isEmpty();
         assertThat(run("w", "echo mine > f; cat f")).isEqualTo("mine\n");
+        assertThat(node.manager().running(SESSION, 1).vm().held().hold())
+                .as("the guard of the disk may hold it")
+                .isTrue();
+        node.manager().running(SESSION, 1).vm().held().letGo();
         assertThat(node.manager().start(start(ref(1, 1, 1, 2), null)))
                 .as("a retry finds it")
                 .isEqualTo(started);

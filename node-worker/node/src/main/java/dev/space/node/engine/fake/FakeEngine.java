@@ -9,6 +9,7 @@ import dev.space.node.engine.spi.Slot;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.engine.spi.VmHold;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
 import dev.space.node.engine.spi.WaitingVm;
@@ -91,6 +92,11 @@ public final class FakeEngine implements Engine {
                     machine.clear(record.slot().number());
                     throw e;
                 }
+            }
+
+            @Override
+            public VmHold held() {
+                return shell.held();
             }
 
             @Override

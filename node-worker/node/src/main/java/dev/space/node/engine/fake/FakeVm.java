@@ -238,22 +238,13 @@ final class FakeVm implements Vm {
         guest.bind(start.identity().hostname(), start.identity().maxProcesses());
         guest.setStopped(false);
         guest.setFrozen(false);
+        hold.allow();
         return true;
     }
 
     @Override
-    public boolean hold() {
-        return hold.hold();
-    }
-
-    @Override
-    public void letGo() {
-        hold.letGo();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return hold.isHeld();
+    public VmHold held() {
+        return hold;
     }
 
     @Override

@@ -174,7 +174,7 @@ final class QemuVm implements Vm {
 
     @Override
     public void writeBack() {
-        if (!isHeld()) {
+        if (!hold.isHeld()) {
             syncGuest();
         }
         sync(files.ram());
@@ -298,6 +298,7 @@ final class QemuVm implements Vm {
                             Handshake.afterStart(Token.of(start.token().bytes()), next),
                             List.of(WaitingQemu.bind(start.identity())),
                             HAND_OVER_TIMEOUT);
+            hold.allow();
             phases =
                     Map.of(
                             "continue", (running - begin) / 1000,
@@ -330,18 +331,8 @@ final class QemuVm implements Vm {
     }
 
     @Override
-    public boolean hold() {
-        return hold.hold();
-    }
-
-    @Override
-    public void letGo() {
-        hold.letGo();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return hold.isHeld();
+    public VmHold held() {
+        return hold;
     }
 
     @Override

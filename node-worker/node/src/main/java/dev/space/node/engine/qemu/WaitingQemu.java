@@ -15,6 +15,7 @@ import dev.space.node.engine.spi.GuestIdentity;
 import dev.space.node.engine.spi.Vm;
 import dev.space.node.engine.spi.VmExit;
 import dev.space.node.engine.spi.VmFiles;
+import dev.space.node.engine.spi.VmHold;
 import dev.space.node.engine.spi.VmRecord;
 import dev.space.node.engine.spi.VmStart;
 import dev.space.node.engine.spi.WaitingVm;
@@ -119,6 +120,11 @@ final class WaitingQemu implements WaitingVm {
                         Map.of("uri", "file:/vm/device"),
                         QemuVm.COMMAND_TIMEOUT);
         qmp.awaitMigration(QemuVm.MIGRATION_TIMEOUT);
+    }
+
+    @Override
+    public VmHold held() {
+        return vm.held();
     }
 
     @Override

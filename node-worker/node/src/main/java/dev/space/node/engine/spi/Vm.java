@@ -56,15 +56,10 @@ public interface Vm {
 
     /**
      * Holds the VM as a whole where it is, so that it writes nothing more; calls into the guest
-     * wait. May be called beside any other call; false while one of {@link #quiesce} to {@link
-     * #thaw} or {@link #resume} is at work, which also undo it.
+     * wait. May be used beside any other call; not to be had while one of {@link #quiesce} to
+     * {@link #thaw} or {@link #resume} is at work, which also undo it.
      */
-    boolean hold();
-
-    /** Undoes {@link #hold}. */
-    void letGo();
-
-    boolean isHeld();
+    VmHold held();
 
     /** True when the processors are stopped. */
     boolean isStopped();

@@ -11,6 +11,9 @@ public interface WaitingVm {
      */
     Vm load(VmStart start);
 
+    /** As {@link Vm#held}, while it waits and while it loads. */
+    VmHold held();
+
     /** Ends it and returns when it is gone. Repeating it is success. */
     void end();
 
