@@ -2,6 +2,7 @@ package dev.space.store;
 
 import dev.space.model.SessionId;
 import dev.space.model.SessionState;
+import dev.space.model.SnapshotId;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -29,6 +30,32 @@ public class LineageRows {
                         session,
                         node,
                         SessionState.DESTROYED));
+    }
+
+    /** A snapshot that is stored whole, as whoever checks it must name it. */
+    public record Stored(String lineage, String manifestKey, String manifestDigest) {}
+
+    /** For whoever is given the key of a stored snapshot: an event says so, whatever follows. */
+    public Optional<Stored> export(SnapshotId snapshot, String actor) {
+        return db.inTransaction(tx -> {
+            Optional<Stored> stored =
+                    tx.first(
+                            "SELECT lineage_id, manifest_key, manifest_digest FROM"
+                                    + " durable_snapshots WHERE snapshot_id = ? AND state ="
+                                    + " 'COMPLETE'",
+                            row -> new Stored(row.getString(1), row.getString(2), row.getString(3)),
+                            snapshot);
+            if (stored.isPresent()) {
+                tx.update(
+                        "INSERT INTO events (project_id, session_id, actor, action, object,"
+                                + " outcome) SELECT s.project_id, s.id, ?, 'export_key', p.id, 'OK'"
+                                + " FROM snapshots p JOIN sessions s ON s.id = p.session_id"
+                                + " WHERE p.id = ?",
+                        actor,
+                        snapshot);
+            }
+            return stored;
+        });
     }
 
     /** The key that is there. */

@@ -199,6 +199,24 @@ class DurableRowsTest {
     }
 
     @Test
+    void aKeyThatIsExportedIsAnEvent() {
+        CommitStore.Snapshot taken = snapshot(1, 1);
+        assertThat(lineages.export(taken.id(), "operator")).as("not stored").isEmpty();
+        DurableRows.Stored stored = suspended(taken);
+        assertThat(lineages.export(taken.id(), "operator"))
+                .contains(
+                        new LineageRows.Stored(
+                                session.value(), stored.manifestKey(), stored.manifestDigest()));
+        assertThat(
+                        DATABASE.value(
+                                "SELECT session_id || ' ' || actor || ' ' || count(*) FROM events"
+                                        + " WHERE action = 'export_key' AND object = ?"
+                                        + " GROUP BY session_id, actor",
+                                taken.id()))
+                .isEqualTo(session + " operator 1");
+    }
+
+    @Test
     void aRestoreIsPlacedWhereACopyIsAndItsCommitSaysWhereItIsNow() {
         DATABASE.node("node-b");
         CommitStore.Snapshot taken = snapshot(1, 1);

@@ -21,8 +21,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "snapshot",
         mixinStandardHelpOptions = true,
-        description = "Deletes a snapshot, or checks one in the object store.",
-        subcommands = {SnapshotCommand.Delete.class, SnapshotCommand.Verify.class})
+        description = "Deletes a snapshot, checks one in the object store, or exports its key.",
+        subcommands = {
+            SnapshotCommand.Delete.class,
+            SnapshotCommand.Verify.class,
+            SnapshotKeyCommand.class
+        })
 public final class SnapshotCommand implements Callable<Integer> {
 
     @Spec CommandSpec spec;
@@ -30,7 +34,7 @@ public final class SnapshotCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "say what: snapshot delete, snapshot verify");
+                spec.commandLine(), "say what: snapshot delete, snapshot verify, snapshot key");
     }
 
     /** From the list, its node and the object store. */

@@ -1,7 +1,9 @@
 package dev.space.service.command;
 
 import dev.space.model.ErrorCode;
+import dev.space.model.Secret;
 import dev.space.model.SessionId;
+import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
 import dev.space.store.Blob;
 import dev.space.store.LineageRows;
@@ -46,6 +48,32 @@ public class LineageKeys {
     /** The key of the installation's templates, which the caller wipes; for every node. */
     public byte[] forTemplates() {
         return key(TemplateRows.LINEAGE);
+    }
+
+    /** A key that leaves the platform; wiped when it is closed. */
+    public record Exported(LineageRows.Stored stored, Secret key) implements AutoCloseable {
+        @Override
+        public void close() {
+            key.close();
+        }
+    }
+
+    /** The key that opens a stored snapshot; that it was given is written down before. */
+    public Exported export(SnapshotId snapshot, String actor) {
+        LineageRows.Stored stored =
+                rows.export(snapshot, actor)
+                        .orElseThrow(() ->
+                                new SpaceException(
+                                        ErrorCode.SNAPSHOT_NOT_FOUND,
+                                        "the object store does not have snapshot "
+                                                + snapshot
+                                                + " whole"));
+        byte[] key = key(stored.lineage());
+        try {
+            return new Exported(stored, new Secret("lineage key", key));
+        } finally {
+            Arrays.fill(key, (byte) 0);
+        }
     }
 
     private byte[] key(String lineage) {
