@@ -75,7 +75,10 @@ public final class CacheTemplates implements TemplateSource {
 
     @Override
     public TemplateInfo info(String digest) {
-        return here(digest).orElseThrow(() -> FetchedTemplates.unknown(digest));
+        return here(digest)
+                .orElseThrow(() ->
+                        new SpaceException(
+                                ErrorCode.UNKNOWN_TEMPLATE, "this node has no template " + digest));
     }
 
     private Optional<TemplateInfo> here(String digest) {
@@ -239,7 +242,8 @@ public final class CacheTemplates implements TemplateSource {
         List<State> all = new ArrayList<>();
         named.forEach((name, digest) -> {
             try {
-                all.add(state(info(digest), name, true));
+                // Where it is not here yet, preparation fetches it or says what is missing.
+                here(digest).ifPresent(template -> all.add(state(template, name, true)));
             } catch (SpaceException e) {
                 LOG.warn("{} names no usable template", name, e);
             }
