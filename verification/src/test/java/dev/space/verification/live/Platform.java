@@ -266,7 +266,12 @@ final class Platform implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        space("down", DOWN_MAX);
+        try {
+            space("down", DOWN_MAX);
+        } catch (IOException failure) {
+            space("down --force", DOWN_MAX);
+            throw failure;
+        }
         Process removal =
                 new ProcessBuilder("rm", "-rf", "--one-file-system", data.toString()).start();
         removal.onExit().join();

@@ -18,12 +18,15 @@ public final class SuperviseCommand implements Callable<Integer> {
     @Option(names = "--then-down", description = "Adopt what lives, then take everything down.")
     boolean thenDown;
 
+    @Option(names = "--force", description = "Stop even what cannot be paused.")
+    boolean forced;
+
     @Option(names = "--nodes", paramLabel = "N", description = "How many nodes to run.")
     @Nullable Integer nodes;
 
     @Override
     public Integer call() {
         PlatformOptions.demandRoot("supervise");
-        return new Supervisor(options.platform(), nodes).run(thenDown);
+        return new Supervisor(options.platform(), nodes, forced).run(thenDown);
     }
 }

@@ -1,5 +1,6 @@
 package dev.space.cli.supervisor;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.space.cli.platform.Json;
 import dev.space.cli.platform.Platform;
 import dev.space.client.ApiException;
@@ -9,20 +10,38 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Pauses what runs before the platform stops, and resumes exactly that after it started again. The
- * list is on disk before the first pause, so that a stop that was cut short is made good as well.
+ * Pauses what runs before the platform stops, and resumes exactly that after it started again.
+ * First nothing new may be placed, so that the list has an end. What is to be undone is on disk
+ * before it is done, so that a stop that was cut short is made good as well.
  */
 final class SessionsAtRest {
 
-    /** The ids of the sessions that were paused by a stop. */
-    record Resting(List<String> sessions) {}
+    /** A session that began before nothing new was placed may show later. */
+    private static final int ROUNDS_MAX = 5;
+
+    /**
+     * What a stop did.
+     *
+     * @param sessions that it paused
+     * @param cordoned nodes that it closed; null in files of before
+     */
+    record Resting(List<String> sessions, @Nullable List<String> cordoned) {
+
+        List<String> closed() {
+            return cordoned == null ? List.of() : cordoned;
+        }
+    }
 
     private final SpaceClient client;
     private final Path file;
     private final Consumer<String> progress;
 
+    /**
+     * @param client with the operator's key and interface
+     */
     SessionsAtRest(Platform platform, SpaceClient client, Consumer<String> progress) {
         this.client = client;
         this.file = platform.run().resolve("paused-by-down.json");
@@ -30,17 +49,25 @@ final class SessionsAtRest {
     }
 
     void pauseAll() {
-        List<String> running =
-                client.sessions().stream()
-                        .filter(s -> s.state().equals("RUNNING") || s.state().equals("NEW"))
-                        .map(Session::id)
-                        .toList();
-        if (running.isEmpty()) {
-            return;
+        close();
+        for (int round = 0; round < ROUNDS_MAX; round++) {
+            List<String> running =
+                    client.sessions().stream()
+                            .filter(s -> s.state().equals("RUNNING") || s.state().equals("NEW"))
+                            .map(Session::id)
+                            .toList();
+            if (running.isEmpty()) {
+                return;
+            }
+            pause(running);
         }
-        List<String> resting = new ArrayList<>(load());
+    }
+
+    private void pause(List<String> running) {
+        Resting before = load();
+        List<String> resting = new ArrayList<>(before.sessions());
         running.stream().filter(id -> !resting.contains(id)).forEach(resting::add);
-        Json.write(file, new Resting(resting));
+        Json.write(file, new Resting(resting, before.closed()));
         int done = 0;
         for (String id : running) {
             done++;
@@ -53,8 +80,43 @@ final class SessionsAtRest {
         }
     }
 
+    /** Nothing new is placed on any node; those that are closed already stay so afterwards. */
+    private void close() {
+        List<String> closed = new ArrayList<>(load().closed());
+        List<String> open = new ArrayList<>();
+        for (JsonNode node : client.get("/v1/nodes").path("nodes")) {
+            if (node.path("alive").asBoolean() && !node.path("cordoned").asBoolean()) {
+                open.add(node.path("id").asText());
+            }
+        }
+        open.stream().filter(id -> !closed.contains(id)).forEach(closed::add);
+        Json.write(file, new Resting(load().sessions(), closed));
+        open.forEach(id -> tell(id, "cordon"));
+    }
+
+    /** After a stop that was given up, or the next start: new ones are taken again. */
+    void open() {
+        Resting now = load();
+        now.closed().forEach(id -> tell(id, "uncordon"));
+        if (!now.closed().isEmpty()) {
+            Json.write(file, new Resting(now.sessions(), List.of()));
+        }
+    }
+
+    private void tell(String node, String action) {
+        try {
+            var _ = client.post("/v1/nodes/" + node + "/" + action, null);
+        } catch (ApiException e) {
+            if (e.status() == 0 || e.status() >= 500) {
+                throw e;
+            }
+            progress.accept(action + " " + node + ": " + e.getMessage()); // a node of before
+        }
+    }
+
     void resumeAll() {
-        List<String> resting = new ArrayList<>(load());
+        open();
+        List<String> resting = new ArrayList<>(load().sessions());
         int count = resting.size();
         for (String id : List.copyOf(resting)) {
             try {
@@ -69,11 +131,11 @@ final class SessionsAtRest {
                 progress.accept("not resumed " + id + ": " + e.getMessage());
             }
             resting.remove(id);
-            Json.write(file, new Resting(resting));
+            Json.write(file, new Resting(resting, List.of()));
         }
     }
 
-    private List<String> load() {
-        return Json.read(file, Resting.class).map(Resting::sessions).orElse(List.of());
+    private Resting load() {
+        return Json.read(file, Resting.class).orElse(new Resting(List.of(), List.of()));
     }
 }

@@ -6,6 +6,7 @@ import dev.space.cli.config.SpaceConfig;
 import dev.space.cli.platform.Accelerator;
 import dev.space.cli.platform.Command;
 import dev.space.cli.platform.NodePlace;
+import dev.space.cli.platform.Pause;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
 import dev.space.cli.platform.Ports;
@@ -39,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Supervisor {
 
+    /** Exit code of one that found another at work. */
+    static final int ANOTHER = 3;
+
     /** A service that failed this often before it was ever ready makes `up` give up waiting. */
     private static final int START_FAILURES_MAX = 3;
 
@@ -56,13 +60,16 @@ public final class Supervisor {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean stopping;
     private final @Nullable Integer nodesAsked;
+    private final boolean forced;
     private @Nullable Layout layout;
     private volatile @Nullable NodeRunner nodes;
 
     /**
      * @param nodes how many nodes to run; null for what the configuration says, or the last time
+     * @param forced stop even what cannot be paused
      */
-    public Supervisor(Platform platform, @Nullable Integer nodes) {
+    public Supervisor(Platform platform, @Nullable Integer nodes, boolean forced) {
+        this.forced = forced;
         this.platform = platform;
         this.nodesAsked = nodes;
         this.state = new StateFile(platform);
@@ -79,7 +86,7 @@ public final class Supervisor {
                 FileLock lock = channel.tryLock()) {
             if (lock == null) {
                 System.err.println("another supervisor holds " + platform.data());
-                return 3;
+                return ANOTHER;
             }
             state.phase(PlatformState.Phase.STARTING, "preparing");
             Thread down = new Thread(this::takeDown, "down");
@@ -258,7 +265,12 @@ public final class Supervisor {
     private void takeDown() {
         stopping = true;
         state.phase(PlatformState.Phase.STOPPING, "pausing sessions");
-        pauseSessions();
+        String refused = atRest();
+        if (!refused.isEmpty()) {
+            // The services go on, as if this process had been killed.
+            state.phase(PlatformState.Phase.FAILED, refused);
+            return;
+        }
         NodeRunner runner = nodes;
         if (runner != null) {
             runner.close();
@@ -295,21 +307,58 @@ public final class Supervisor {
         }
     }
 
-    private void pauseSessions() {
+    /** Pauses what runs; answers why something still does, unless it is to be stopped anyway. */
+    private String atRest() {
         Layout made = layout;
-        Watch control = watches.get("control");
-        try {
-            if (made == null || control == null || !control.awaitReady(Duration.ZERO)) {
-                return;
+        if (made == null) {
+            return "";
+        }
+        RunningSandboxes running = sandboxes(made);
+        String fault = "";
+        long deadline = System.nanoTime() + (forced ? Duration.ZERO : DOWN_WAIT).toNanos();
+        while (true) {
+            try (SpaceClient client = client(made)) {
+                sessions(client).pauseAll();
+                fault = "";
+            } catch (ApiException e) {
+                fault = String.valueOf(e.getMessage());
+                if (e.status() >= 400 && e.status() < 500) {
+                    deadline = System.nanoTime(); // it will say the same again
+                }
+            } catch (PlatformException e) {
+                fault = String.valueOf(e.getMessage());
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return;
+            if (running.sessions().isEmpty()) {
+                return "";
+            }
+            if (System.nanoTime() >= deadline) {
+                return forced ? "" : refusal(made, running.sessions(), fault);
+            }
+            if (!fault.isEmpty()) {
+                state.phase(PlatformState.Phase.STOPPING, "pausing sessions: waits, " + fault);
+            }
+            Pause.of(LOOK_EVERY);
         }
+    }
+
+    private String refusal(Layout made, Set<String> left, String fault) {
         try (SpaceClient client = client(made)) {
-            sessions(client).pauseAll();
-        } catch (ApiException e) {
-            state.progress("sessions not paused: " + e.getMessage());
+            sessions(client).open();
+        } catch (ApiException | PlatformException e) {
+            state.progress("new sessions are not taken: " + e.getMessage());
         }
+        return "nothing was stopped, because these could not be paused: "
+                + String.join(", ", left)
+                + (fault.isEmpty() ? "" : " (" + fault + ")")
+                + "\n(`./space up` goes on with them; `./space down --force` stops them as they are:"
+                + " what they did since their last snapshot is lost)";
+    }
+
+    private RunningSandboxes sandboxes(Layout made) {
+        SpaceConfig config = made.config();
+        return new RunningSandboxes(
+                NodePlace.all(platform),
+                config.number(ConfigKey.NODE_SLOT_UID_BASE),
+                config.number(ConfigKey.NODE_SLOTS));
     }
 }

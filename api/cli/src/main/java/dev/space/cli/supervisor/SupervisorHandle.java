@@ -28,6 +28,9 @@ public final class SupervisorHandle {
     private static final Duration DOWN_MAX = Duration.ofMinutes(30);
     private static final int LOG_TAIL_LINES = 15;
 
+    /** With less a state file cannot be written for sure. */
+    private static final long SPACE_LEAST_BYTES = 1 << 20;
+
     private final Platform platform;
     private final Consumer<String> progress;
 
@@ -79,7 +82,7 @@ public final class SupervisorHandle {
         if (before.isPresent()) {
             progress.accept("another `space` command brings the platform up; waiting for it");
         }
-        Process child = before.isPresent() ? null : spawn(false, nodes);
+        Process child = before.isPresent() ? null : spawn(List.of(), nodes);
         Thread onInterrupt =
                 new Thread(() ->
                         progress.accept(
@@ -117,6 +120,11 @@ public final class SupervisorHandle {
                                 + "\n(`./space logs`, `./space doctor`; `./space down` stops what"
                                 + " was started)");
             }
+            if (child != null && !child.isAlive() && child.exitValue() == Supervisor.ANOTHER) {
+                progress.accept("another `space` command brings the platform up; waiting for it");
+                child = null;
+                birth = System.nanoTime() + BIRTH_MAX.toNanos();
+            }
             boolean childGone = child == null || !child.isAlive();
             if (state.isEmpty() && childGone && (child != null || System.nanoTime() > birth)) {
                 throw new PlatformException(whyDead());
@@ -131,17 +139,31 @@ public final class SupervisorHandle {
         return PlatformState.last(platform)
                 .filter(s -> s.phase() == PlatformState.Phase.FAILED)
                 .map(PlatformState::detail)
-                .orElseGet(() -> "the supervisor ended:\n" + logTail());
+                .orElseGet(() ->
+                        "the supervisor ended; `./space up` again goes on where it was, and"
+                                + " `./space logs supervisor` shows all:\n"
+                                + logTail());
     }
 
-    /** Pauses sessions and takes everything down; answers false when nothing was up. */
-    public boolean down() {
+    /**
+     * Pauses sessions and takes everything down; answers false when nothing was up.
+     *
+     * @param force stop what cannot be paused as well
+     */
+    public boolean down(boolean force) {
         Optional<PlatformState> live = PlatformState.live(platform);
+        if (force && live.isPresent()) {
+            // Only a new one knows that it may: its services go on meanwhile.
+            Proc supervisor = new Proc(live.get().pid(), live.get().startTicks());
+            supervisor.signal("KILL");
+            awaitEnd(supervisor);
+            live = Optional.empty();
+        }
         if (live.isPresent()) {
             new Proc(live.get().pid(), live.get().startTicks()).signal("TERM");
         } else if (isOrphaned() || Files.exists(platform.sockets()) || isMounted()) {
             progress.accept("the supervisor is gone; adopting what it left, to stop it in order");
-            var _ = spawn(true, null);
+            var _ = spawn(force ? List.of("--then-down", "--force") : List.of("--then-down"), null);
             live = awaitBirth();
         } else {
             return false;
@@ -149,10 +171,29 @@ public final class SupervisorHandle {
         PlatformState state = live.orElseThrow(() -> new PlatformException(whyDead()));
         awaitGone(state, DOWN_MAX);
         String left = PlatformState.last(platform).map(PlatformState::detail).orElse("");
+        if (isOrphaned()) {
+            // What it told last may not have been written: a full disk is one of the reasons.
+            throw new PlatformException(
+                    "the platform still runs: "
+                            + (left.isEmpty() ? "the supervisor ended before it was stopped" : left)
+                            + noSpace());
+        }
         if (!left.isEmpty()) {
             throw new PlatformException(left);
         }
         return true;
+    }
+
+    private String noSpace() {
+        try {
+            long left = Files.getFileStore(platform.data()).getUsableSpace();
+            return left >= SPACE_LEAST_BYTES
+                    ? ""
+                    : "\n(no space is left on the file system of %s: make room first)"
+                            .formatted(platform.data());
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     private boolean isMounted() {
@@ -186,7 +227,14 @@ public final class SupervisorHandle {
         PlatformState.last(platform).ifPresent(follower::show);
     }
 
-    private Process spawn(boolean thenDown, @Nullable Integer nodes) {
+    private static void awaitEnd(Proc proc) {
+        long deadline = System.nanoTime() + BIRTH_MAX.toNanos();
+        while (proc.alive() && System.nanoTime() < deadline) {
+            Pause.of(LOOK_EVERY);
+        }
+    }
+
+    private Process spawn(List<String> options, @Nullable Integer nodes) {
         Path release = platform.release();
         List<String> argv =
                 new ArrayList<>(
@@ -204,9 +252,7 @@ public final class SupervisorHandle {
                                 platform.data().toString(),
                                 "--config",
                                 platform.config().toString()));
-        if (thenDown) {
-            argv.add("--then-down");
-        }
+        argv.addAll(options);
         if (nodes != null) {
             argv.addAll(List.of("--nodes", nodes.toString()));
         }
@@ -229,7 +275,10 @@ public final class SupervisorHandle {
 
     private String logTail() {
         try {
-            List<String> lines = Files.readAllLines(log());
+            List<String> lines =
+                    Files.readAllLines(log()).stream()
+                            .filter(line -> !line.startsWith("WARNING:")) // the JDK's
+                            .toList();
             return String.join(
                     "\n", lines.subList(Math.max(0, lines.size() - LOG_TAIL_LINES), lines.size()));
         } catch (IOException e) {

@@ -3,14 +3,18 @@ package dev.space.service.rest;
 import dev.space.model.ErrorCode;
 import dev.space.model.SpaceException;
 import dev.space.store.NodeStore;
+import dev.space.store.view.Views;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
+import java.time.Clock;
+import java.time.Instant;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -22,10 +26,22 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 @RunOnVirtualThread
 public class OperatorNodesResource {
     private final NodeStore nodes;
+    private final Views.Nodes views;
+    private final Clock clock;
 
     @Inject
-    public OperatorNodesResource(NodeStore nodes) {
+    public OperatorNodesResource(NodeStore nodes, Views.Nodes views, Clock clock) {
         this.nodes = nodes;
+        this.views = views;
+        this.clock = clock;
+    }
+
+    @GET
+    @Operation(summary = "Nodes with their figures")
+    public PlatformResource.NodeList list() {
+        Instant now = clock.instant();
+        return new PlatformResource.NodeList(
+                views.listAll().stream().map(n -> PlatformResource.view(n, now)).toList());
     }
 
     /** What was done. */

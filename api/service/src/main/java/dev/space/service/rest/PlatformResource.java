@@ -102,7 +102,7 @@ public class PlatformResource {
         return new NodeList(nodes.listAll().stream().map(n -> view(n, now)).toList());
     }
 
-    private static NodeView view(NodeEntity node, Instant now) {
+    static NodeView view(NodeEntity node, Instant now) {
         return new NodeView(
                 node.id,
                 node.leaseUntil.isAfter(now),
