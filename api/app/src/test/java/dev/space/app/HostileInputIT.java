@@ -225,6 +225,9 @@ class HostileInputIT extends SharedPlatform {
                 .contains("limit is given twice");
         assertThat(refusal("GET", session + "/files?path=a&path=b", ""))
                 .contains("path is given twice");
+        assertThat(refusal("DELETE", session + ";x=1", "")).contains("%3B");
+        assertThat(refusal("GET", "/v1/credentials/%00", "")).contains("NUL");
+        assertThat(refusal("DELETE", session + "/grants/a%00", "")).contains("NUL");
         RawHttp http = new RawHttp(p().ports.getFirst(), Platform.KEY);
         assertThat(http.send("GET", "/v1/sessions?label=a=b&label=c=d", text("")).status())
                 .isEqualTo(200);

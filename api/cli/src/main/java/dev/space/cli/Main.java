@@ -3,7 +3,10 @@ package dev.space.cli;
 import dev.space.cli.config.ConfigException;
 import dev.space.cli.platform.PlatformException;
 import dev.space.client.ApiException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
+import picocli.CommandLine.PicocliException;
 
 /** Entry point: parses, runs, turns a failure into one line on stderr and an exit code. */
 public final class Main {
@@ -27,7 +30,7 @@ public final class Main {
         CommandLine line = new CommandLine(new RootCommand()).setUsageHelpWidth(HELP_COLUMNS);
         line.setExecutionExceptionHandler((failure, command, parsed) -> {
             command.getErr().println("space: " + explain(failure));
-            return EXIT_FAILED;
+            return failure instanceof PicocliException ? CommandLine.ExitCode.USAGE : EXIT_FAILED;
         });
         return line.execute(args);
     }
@@ -47,6 +50,9 @@ public final class Main {
                     api.getMessage() + " [" + api.code() + "]" + nextStep(api.code());
             case PlatformException platform -> String.valueOf(platform.getMessage());
             case ConfigException config -> String.valueOf(config.getMessage());
+            case PicocliException usage -> String.valueOf(usage.getMessage());
+            case NoSuchFileException file -> "there is no file " + file.getMessage();
+            case AccessDeniedException file -> "may not be read: " + file.getMessage();
             default -> "unexpected: " + failure;
         };
     }

@@ -433,8 +433,11 @@ public final class SpaceClient implements AutoCloseable {
         }
     }
 
-    /** A part of a path or a query. */
+    /** A part of a path or a query; an empty one would make it another address. */
     public static String encode(String text) {
+        if (text.isEmpty()) {
+            throw new ApiException(0, "INVALID_ARGUMENT", "a name or an id is empty");
+        }
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 

@@ -96,7 +96,7 @@ public class Db {
                 ? new SpaceException(
                         ErrorCode.UNAVAILABLE, "the database does not answer; try again", failure)
                 : new SpaceException(
-                        ErrorCode.INTERNAL, "the database refused a write: " + state, failure);
+                        ErrorCode.INTERNAL, "the database refused a statement: " + state, failure);
     }
 
     /** One open transaction. */

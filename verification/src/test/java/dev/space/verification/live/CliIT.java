@@ -190,7 +190,9 @@ final class CliIT {
         assertThat(flag.err()).contains("--tempalte").contains("--template");
         Ran template = space("create", "--template", "minimol");
         assertThat(template.code()).isEqualTo(1);
-        assertThat(template.err()).contains("did you mean minimal?").contains("published are:");
+        assertThat(template.err())
+                .contains("did you mean minimal?")
+                .containsIgnoringCase("published are:");
         ProcessBuilder wrong = p().command("list");
         wrong.environment().put("SPACE_API_KEY", "space_" + "0".repeat(40));
         Ran key = ended(started(wrong, new byte[0]));

@@ -5,6 +5,8 @@ import dev.space.cli.platform.Json;
 import dev.space.client.SpaceClient;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -93,6 +95,10 @@ public final class AuditCommand implements Callable<Integer> {
                             return !System.out.checkError();
                         });
             }
+            if (System.out.checkError()) {
+                System.err.println("space: the output could not be written: it is not whole");
+                return 1;
+            }
             return 0;
         }
     }
@@ -104,7 +110,9 @@ public final class AuditCommand implements Callable<Integer> {
             description = {
                 "Checks the chain and prints its last link as POSITION:HASH. Kept elsewhere and given as",
                 "--anchor later, that proves that all up to it is still the same: without one, who",
-                "rewrote the whole chain is not seen. Exit code 0: good, 1: broken."
+                "rewrote the whole chain is not seen. Says on standard error how many records were seen",
+                "whole and how many as digests only, which are another project's. Exit code 0: good,",
+                "1: broken."
             },
             footer = {
                 "",
@@ -139,22 +147,33 @@ public final class AuditCommand implements Callable<Integer> {
                     read(client, check::take);
                 }
             } else {
-                try (BufferedReader lines = Files.newBufferedReader(file)) {
-                    boolean good = true;
-                    for (String line = lines.readLine();
-                            good && line != null;
-                            line = lines.readLine()) {
-                        good = check.take(Json.MAPPER.readTree(line));
-                    }
-                }
+                readFile(file, check);
             }
             String fault = check.fault();
             if (fault != null) {
                 System.err.println("space: the audit chain is NOT good: " + fault);
                 return 1;
             }
+            System.err.println("space: " + check.seen());
             System.out.println(check.last());
             return 0;
+        }
+
+        private void readFile(Path from, AuditCheck check) throws IOException {
+            if (Files.isDirectory(from)) {
+                throw new ParameterException(spec.commandLine(), "--file is a directory: " + from);
+            }
+            try (BufferedReader lines =
+                    new BufferedReader(
+                            new InputStreamReader(
+                                    Files.newInputStream(from), StandardCharsets.UTF_8))) {
+                boolean good = true;
+                for (String line = lines.readLine();
+                        good && line != null;
+                        line = lines.readLine()) {
+                    good = check.takeText(line);
+                }
+            }
         }
     }
 }

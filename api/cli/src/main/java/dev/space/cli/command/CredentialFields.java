@@ -6,6 +6,8 @@ import dev.space.cli.platform.Json;
 import java.io.Console;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +21,8 @@ import picocli.CommandLine.ParameterException;
 
 /** A credential on a command line: everything but its secret. */
 final class CredentialFields {
+
+    private static final String BYTE_ORDER_MARK = "\ufeff";
 
     /** More than the API takes, which then says so. */
     private static final int SECRET_BYTES_MAX = 64 << 10;
@@ -135,6 +139,9 @@ final class CredentialFields {
     /** Asked for without echo where stdin is a terminal. */
     String secret(CommandLine line) throws IOException {
         if (file != null) {
+            if (Files.isDirectory(file)) {
+                throw new ParameterException(line, "--value-file is a directory: " + file);
+            }
             try (InputStream in = Files.newInputStream(file)) {
                 return text(in, line);
             }
@@ -154,7 +161,16 @@ final class CredentialFields {
         if (bytes.length > SECRET_BYTES_MAX) {
             throw new ParameterException(line, "that is too long for a secret");
         }
-        String text = new String(bytes, StandardCharsets.UTF_8);
+        String text;
+        try {
+            text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException binary) {
+            throw new ParameterException(line, "the secret is no UTF-8", binary);
+        }
+        if (text.startsWith(BYTE_ORDER_MARK)) {
+            throw new ParameterException(
+                    line, "the secret begins with a byte order mark, as some editors write it");
+        }
         return text.endsWith("\r\n")
                 ? text.substring(0, text.length() - 2)
                 : text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;

@@ -10,6 +10,7 @@ import dev.space.model.audit.AuditEntry;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -78,5 +79,54 @@ class AuditCheckTest {
         List<JsonNode> broken = lines();
         ((ObjectNode) broken.get(3)).put("hash", "00");
         assertThat(checked(broken, null).fault()).isEqualTo("the chain is broken at 3");
+    }
+
+    private static AuditCheck text(int index, UnaryOperator<String> change) {
+        AuditCheck check = new AuditCheck(null);
+        List<JsonNode> lines = lines();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i).toString();
+            if (!check.takeText(i == index ? change.apply(line) : line)) {
+                break;
+            }
+        }
+        return check;
+    }
+
+    @Test
+    void whatNoDigestCoversIsAChange() {
+        assertThat(text(2, line -> line).fault()).isNull();
+        List<UnaryOperator<String>> changes =
+                List.of(
+                        line -> line.replace("\"actor\":\"k\"", "\"actor\":\"e\",\"actor\":\"k\""),
+                        line -> line.replace("{\"position\"", "{\"entry\":{},\"position\""),
+                        line -> line.replace("{\"position\"", "{\"by\":\"me\",\"position\""),
+                        line -> line.replace("\"actor\"", "\"by\":\"me\",\"actor\""),
+                        line -> line + "{}",
+                        line -> line.replace("\"position\":2", "\"position\":2.0"),
+                        line -> line.replace("\"position\":2", "\"position\":\"2\""),
+                        line -> line.replace("\"position\":2", "\"position\":18446744073709551618"),
+                        line -> line.replace("\"epoch\":7", "\"epoch\":7.5"),
+                        line -> line.replace("\"epoch\":7", "\"epoch\":18446744073709551623"),
+                        line -> line.replace("\"epoch\":7", "\"epoch\":\"7\""),
+                        line -> line.replace("\"outcome\":\"OK\"", "\"outcome\":null"),
+                        line -> line.replace("456Z", "456000Z"),
+                        line -> line.replace("456Z", "4561Z"),
+                        line -> "",
+                        line -> "[]",
+                        line -> "not JSON",
+                        line -> "\u0000");
+        for (UnaryOperator<String> change : changes) {
+            assertThat(change.apply(lines().get(2).toString()))
+                    .isNotEqualTo(lines().get(2).toString());
+            assertThat(text(2, change).fault()).isNotNull();
+        }
+        assertThat(text(0, line -> "{}").fault()).contains("whose");
+    }
+
+    @Test
+    void saysHowManyRecordsWereSeenWhole() {
+        assertThat(checked(lines(), null).seen())
+                .contains("3 records of mine whole", "1 of other projects as digests");
     }
 }

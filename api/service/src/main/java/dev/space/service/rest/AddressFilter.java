@@ -4,6 +4,7 @@ import dev.space.model.ErrorCode;
 import dev.space.model.NearestKey;
 import dev.space.model.SpaceException;
 import dev.space.service.problem.Problems;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.container.ContainerRequestContext;
@@ -23,24 +24,35 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses a query parameter that the endpoint does not know, and one that is given twice: a
- * misspelt {@code wait} or {@code recursive} must not be taken for its default.
+ * Refuses what an address says beside its path: a query parameter that the endpoint does not know,
+ * and one that is given twice: a misspelt {@code wait} or {@code recursive} must not be taken for
+ * its default. A parameter within the path ({@code /a;x=1}) would be dropped in silence, and a NUL
+ * is in no name.
  */
-public class QueryFilter {
+public class AddressFilter {
 
     /** Names of each endpoint, and whether one may be repeated. */
     private final Map<Method, Map<String, Boolean>> known = new ConcurrentHashMap<>();
 
     /** After who asks is known. Null lets the request through. */
     @ServerRequestFilter(priority = Priorities.USER)
-    public @Nullable Response check(ContainerRequestContext request, ResourceInfo endpoint) {
-        String query = request.getUriInfo().getRequestUri().getRawQuery();
+    public @Nullable Response check(
+            ContainerRequestContext request, ResourceInfo endpoint, HttpServerRequest sent) {
         Method method = endpoint.getResourceMethod();
-        boolean ours = method.getDeclaringClass().getPackageName().startsWith("dev.space.");
-        if (query == null || query.isEmpty() || !ours) {
+        if (!method.getDeclaringClass().getPackageName().startsWith("dev.space.")) {
             return null;
         }
-        Map<String, Boolean> names = known.computeIfAbsent(method, QueryFilter::names);
+        // As it was sent: the framework's address has parameters within the path left out already.
+        String path = sent.path();
+        if (path != null && (path.contains(";") || path.contains("%00"))) {
+            return refused("a path has neither \";\" (write %3B) nor a NUL");
+        }
+        String query = request.getUriInfo().getRequestUri().getRawQuery();
+        return query == null || query.isEmpty() ? null : checkQuery(query, method);
+    }
+
+    private @Nullable Response checkQuery(String query, Method method) {
+        Map<String, Boolean> names = known.computeIfAbsent(method, AddressFilter::names);
         Set<String> seen = new HashSet<>();
         for (String pair : query.split("&", -1)) {
             int end = pair.indexOf('=');
@@ -79,7 +91,7 @@ public class QueryFilter {
             return "this path takes no query parameters";
         }
         return "unknown query parameter"
-                + NearestKey.of(name, names).map(near -> "; did you mean " + near + "?").orElse("")
+                + NearestKey.of(name, names).map(near -> "; did you mean " + near + "?").orElse(".")
                 + " This path takes "
                 + String.join(", ", names);
     }

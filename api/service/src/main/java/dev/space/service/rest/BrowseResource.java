@@ -98,10 +98,11 @@ public class BrowseResource {
             @PathParam("id") String id,
             @PathParam("snapshot") String snapshot,
             @Context UriInfo uri,
-            @HeaderParam("Range") @Nullable String rangeHeader) {
+            @HeaderParam("Range") @Nullable String rangeHeader,
+            @HeaderParam("If-Range") @Nullable String ifRange) {
         ByteString path = absolute(GuestPaths.of(uri));
         DiskCalls.Disk disk = disk(id, snapshot);
-        ByteRange range = ByteRange.parse(rangeHeader);
+        ByteRange range = ByteRange.parse(rangeHeader, ifRange);
         if (range == null) {
             FileStreams.Reading reading = disks.read(disk, path, 0, -1);
             return answer(200, reading).header("Space-File-Size", reading.info().getSize()).build();

@@ -128,7 +128,8 @@ public record CreateSession(
             String known =
                     published.isEmpty()
                             ? "; none is published yet"
-                            : "; published are: " + String.join(", ", published);
+                            : (near.isEmpty() ? "; published are: " : " Published are: ")
+                                    + String.join(", ", published);
             throw new SpaceException(
                     ErrorCode.UNKNOWN_TEMPLATE,
                     "no template " + printable(template) + near + known);

@@ -124,7 +124,7 @@ public class CredentialsResource {
                         wanted.checkedOwner(),
                         wanted.checkedExpires(clock),
                         wanted.checkedRotateAfter());
-        try (Secret secret = wanted.checkedSecret(setting.name(), use.injection())) {
+        try (Secret secret = wanted.checkedSecret(setting.name(), use)) {
             Credential set =
                     store.inTurn(() ->
                             rows.set(

@@ -96,9 +96,10 @@ public class FilesResource {
     public Response read(
             @PathParam("id") String id,
             @Context UriInfo uri,
-            @HeaderParam("Range") @Nullable String rangeHeader) {
+            @HeaderParam("Range") @Nullable String rangeHeader,
+            @HeaderParam("If-Range") @Nullable String ifRange) {
         ByteString path = GuestPaths.of(uri);
-        ByteRange range = ByteRange.parse(rangeHeader);
+        ByteRange range = ByteRange.parse(rangeHeader, ifRange);
         if (range != null) {
             return readRange(id, path, range);
         }

@@ -58,6 +58,10 @@ public record SetCredential(
     static final int SECRET_BYTES_MIN = 8;
 
     private static final int OWNER_CHARS_MAX = 200;
+    private static final int PLAIN_HTTP = 80;
+
+    /** What the database and every reader of RFC 3339 can take. */
+    private static final Instant TIME_MAX = Instant.parse("9999-12-31T23:59:59Z");
 
     CredentialUse checkedUse() {
         ObjectNode use = JsonNodeFactory.instance.objectNode();
@@ -67,7 +71,12 @@ public record SetCredential(
             use.put("path", path);
         }
         put(use, "injection", injection);
-        return CredentialUse.parse(use.toString());
+        CredentialUse checked = CredentialUse.parse(use.toString());
+        if (checked.hosts().stream().anyMatch(host -> host.ports().contains(PLAIN_HTTP))) {
+            throw CreateSession.invalid(
+                    "hosts: nothing is ever put into plain HTTP, so port 80 is of no use");
+        }
+        return checked;
     }
 
     private static void put(ObjectNode use, String field, @Nullable JsonNode value) {
@@ -107,17 +116,23 @@ public record SetCredential(
 
     /** A time of this API; whole seconds, which is what gateways reckon with. */
     static @Nullable Instant time(String field, @Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        Instant time;
         try {
-            return text == null
-                    ? null
-                    : Instant.ofEpochSecond(Instant.parse(text).getEpochSecond());
+            time = Instant.ofEpochSecond(Instant.parse(text).getEpochSecond());
         } catch (DateTimeParseException malformed) {
             throw CreateSession.invalid(field + " is a time such as 2030-01-31T12:00:00Z");
         }
+        if (time.isBefore(Instant.EPOCH) || time.isAfter(TIME_MAX)) {
+            throw CreateSession.invalid(field + " is a time of the years 1970 to 9999");
+        }
+        return time;
     }
 
     /** Its complaints never quote it. */
-    Secret checkedSecret(String name, Injection injection) {
+    Secret checkedSecret(String name, CredentialUse use) {
         if ((value == null) == (valueBase64 == null)) {
             throw CreateSession.invalid(
                     "give exactly one of value and valueBase64, also to change something else:"
@@ -126,10 +141,22 @@ public record SetCredential(
         byte[] bytes =
                 value == null ? decoded(valueBase64) : value.getBytes(StandardCharsets.UTF_8);
         try {
-            check(bytes, injection);
+            check(bytes, use.injection());
+            checkNowhereElse(bytes, use);
             return new Secret(name, bytes);
         } finally {
             Arrays.fill(bytes, (byte) 0);
+        }
+    }
+
+    /** All but the value is stored and shown as it is. */
+    private void checkNowhereElse(byte[] bytes, CredentialUse use) {
+        byte[] shown = (use.toJson() + owner).getBytes(StandardCharsets.UTF_8);
+        for (int from = 0; from + bytes.length <= shown.length; from++) {
+            if (Arrays.equals(shown, from, from + bytes.length, bytes, 0, bytes.length)) {
+                throw CreateSession.invalid(
+                        "the value is also in another field, where everybody can read it");
+            }
         }
     }
 
@@ -154,6 +181,9 @@ public record SetCredential(
             var _ = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
         } catch (CharacterCodingException binary) {
             throw CreateSession.invalid("the value is no UTF-8");
+        }
+        if (bytes[0] == ' ' || bytes[bytes.length - 1] == ' ') {
+            throw CreateSession.invalid("the value begins or ends with a blank, which is cut off");
         }
         for (byte b : bytes) {
             if ((b >= 0 && b < 0x20) || b == 0x7f) {

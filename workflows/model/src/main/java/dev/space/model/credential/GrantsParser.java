@@ -93,7 +93,7 @@ final class GrantsParser {
             host.only("host", "ports");
             HostPattern pattern = needed(host, "host").text(HostPattern::of);
             Set<Integer> ports = new TreeSet<>();
-            for (Node port : host.items("ports", EgressPolicy.PORTS_MAX)) {
+            for (Node port : host.itemsOrAll("ports", EgressPolicy.PORTS_MAX)) {
                 ports.add((int) port.number(1, 65_535));
             }
             hosts.add(

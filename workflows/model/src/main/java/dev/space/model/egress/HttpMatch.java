@@ -30,7 +30,7 @@ public record HttpMatch(List<String> methods, String path) {
     /** The fields {@code methods} and {@code path} of an object; absent means any. */
     public static HttpMatch of(Node match) {
         Set<String> methods = new TreeSet<>();
-        for (Node method : match.items("methods", EgressPolicy.HTTP_MAX)) {
+        for (Node method : match.itemsOrAll("methods", EgressPolicy.HTTP_MAX)) {
             methods.add(method.text(HttpMatch::method));
         }
         String path = match.field("path").map(p -> p.text(HttpMatch::path)).orElse(ANY_PATH);

@@ -65,7 +65,7 @@ final class PolicyParser {
     private static EgressRule.Host host(Node rule, Node host) {
         rule.only("host", "ports", "private", "http");
         List<HttpMatch> http = new ArrayList<>();
-        for (Node match : rule.items("http", EgressPolicy.HTTP_MAX)) {
+        for (Node match : rule.itemsOrAll("http", EgressPolicy.HTTP_MAX)) {
             http.add(http(match));
         }
         return new EgressRule.Host(
@@ -92,13 +92,10 @@ final class PolicyParser {
 
     private static List<Integer> ports(Node rule, Collection<Integer> otherwise) {
         Set<Integer> ports = new TreeSet<>();
-        for (Node port : rule.items("ports", EgressPolicy.PORTS_MAX)) {
+        for (Node port : rule.itemsOrAll("ports", EgressPolicy.PORTS_MAX)) {
             ports.add((int) port.number(1, 65_535));
         }
         if (ports.isEmpty()) {
-            if (rule.field("ports").isPresent()) {
-                throw refuse(rule.path() + ".ports", "is empty; leave it out or name a port");
-            }
             ports.addAll(otherwise);
         }
         return List.copyOf(ports);

@@ -140,6 +140,18 @@ public final class JsonTree {
             return field(key).map(field -> field.items(max)).orElse(List.of());
         }
 
+        /**
+         * As {@link #items(String, int)} of a field whose absence means all: an empty array would
+         * mean none, which nothing can say, and is refused.
+         */
+        public List<Node> itemsOrAll(String key, int max) {
+            List<Node> items = items(key, max);
+            if (items.isEmpty() && field(key).isPresent()) {
+                throw refuse(path + "." + key, "is empty; leave it out, or name what is meant");
+            }
+            return items;
+        }
+
         /** The parts of an array. */
         public List<Node> items(int max) {
             if (!(value instanceof List<?> list)) {

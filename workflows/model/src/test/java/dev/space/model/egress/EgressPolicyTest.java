@@ -72,6 +72,8 @@ final class EgressPolicyTest {
                 "{'allow':[{'host':7}]} | network.allow[0].host: must be a text",
                 "{'allow':[{'host':'a.b','port':[1]}]} | network.allow[0].port: there is no such",
                 "{'allow':[{'host':'a.b','ports':[]}]} | network.allow[0].ports: is empty",
+                "{'allow':[{'host':'a.b','http':[]}]} | network.allow[0].http: is empty",
+                "{'allow':[{'host':'a.b','http':[{'methods':[]}]}]} | http[0].methods: is empty",
                 "{'allow':[{'host':'a.b','ports':[0]}]} | network.allow[0].ports[0]: must be a",
                 "{'allow':[{'host':'a.b','ports':[65536]}]} | network.allow[0].ports[0]",
                 "{'allow':[{'host':'a.b','ports':[80.0]}]} | network.allow[0].ports[0]",
