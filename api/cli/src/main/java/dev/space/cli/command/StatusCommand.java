@@ -2,6 +2,7 @@ package dev.space.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.space.cli.platform.HostDisk;
 import dev.space.cli.platform.Json;
 import dev.space.cli.platform.Platform;
 import dev.space.cli.platform.PlatformException;
@@ -61,6 +62,7 @@ public final class StatusCommand implements Callable<Integer> {
             return all.put("phase", "DOWN");
         }
         all.setAll((ObjectNode) Json.MAPPER.valueToTree(state.get()));
+        HostDisk.complaint(platform).ifPresent(full -> all.put("diskFault", full));
         if (isReady(state.get())) {
             try (SpaceClient client = ApiAccess.open(platform);
                     SpaceClient sessions = ApiAccess.widest(platform)) {
@@ -91,6 +93,7 @@ public final class StatusCommand implements Callable<Integer> {
         }
         PlatformState now = state.get();
         System.out.printf("platform %s: %s %s%n", platform.data(), now.phase(), now.detail());
+        HostDisk.complaint(platform).ifPresent(full -> System.out.println("DISK FULL: " + full));
         System.out.printf("%n%-14s %-9s %8s %8s  %s%n", "PROCESS", "STATE", "PID", "RESTARTS", "");
         for (ServiceState s : now.services()) {
             System.out.printf(

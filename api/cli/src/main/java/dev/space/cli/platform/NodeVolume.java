@@ -63,8 +63,8 @@ public final class NodeVolume {
         long wanted = gib * GIB;
         if (free < wanted + HOST_RESERVE_BYTES) {
             throw new PlatformException(
-                    "%s needs %d GiB and 2 GiB beside it, but only %d GiB are free there:"
-                                    .formatted(image, gib, free / GIB)
+                    "%s needs %d GiB and 2 GiB beside it, but only %d MiB are free there:"
+                                    .formatted(image, gib, free >> 20)
                             + " free some or set space.node.volume-gib lower");
         }
         Path next = image.resolveSibling(image.getFileName() + ".new");
