@@ -134,10 +134,11 @@ final class NodeRunner {
     }
 
     private void say(NodePlace place, String detail) {
-        for (Service service : services.of(place)) {
+        // By name alone: what they would be started with may be what is wrong.
+        for (String service : place.services()) {
             state.service(
                     new ServiceState(
-                            service.name(),
+                            service,
                             ServiceState.Phase.STOPPED,
                             0,
                             0,
