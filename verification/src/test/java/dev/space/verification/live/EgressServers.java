@@ -32,8 +32,8 @@ import javax.net.ssl.SSLParameters;
 /** What a guest may reach in tests: HTTP, HTTPS and another port on a loopback address, and DNS. */
 final class EgressServers implements AutoCloseable {
 
-    /** An address of its own on this machine: its usual ports are nobody's. */
-    static final String ADDRESS = "127.0.0.77";
+    /** An address of this process alone on this machine: its usual ports are nobody's. */
+    static final String ADDRESS = address(ProcessHandle.current().pid());
 
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final Duration KEYTOOL_MAX = Duration.ofSeconds(60);
@@ -49,6 +49,10 @@ final class EgressServers implements AutoCloseable {
 
     /** What came in the header that credentials are put into, in order; empty where none came. */
     final List<String> authorizations = new CopyOnWriteArrayList<>();
+
+    private static String address(long pid) {
+        return "127.77.%d.%d".formatted(pid / 200 % 200, 1 + pid % 200);
+    }
 
     EgressServers() throws Exception {
         directory = Files.createTempDirectory("space-egress-it");
