@@ -247,7 +247,7 @@ contains "and where to look" "./space --help" "$("$here/space" bogus 2>&1 || tru
 unknown=()
 while read -r name; do
     # Parts of `snapshot`, `node`, `credential` and `audit`.
-    [[ $name != @(verify|delete|stop|start|set|show|export) ]] || continue
+    [[ $name != @(verify|delete|stop|start|set|show|export|key) ]] || continue
     grep -qE "^    (.*[ |])?$name( \\|.*)?\\) " "$here/space" || unknown+=("$name")
 done < <(grep -rhoP '^ +name = "\K[a-z-]+(?=")' "$here/api/cli/src/main/java/dev/space/cli/command")
 check "every command of the program is let through" "" "${unknown[*]-}"

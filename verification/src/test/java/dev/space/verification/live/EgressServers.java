@@ -188,7 +188,7 @@ final class EgressServers implements AutoCloseable {
         if (isA) {
             reply.putShort((short) 0xC00C).putShort((short) 1).putShort((short) 1);
             reply.putInt(60).putShort((short) 4);
-            reply.put(new byte[] {127, 0, 0, 77});
+            reply.put(InetAddress.ofLiteral(ADDRESS).getAddress());
         }
         byte[] bytes = new byte[reply.flip().remaining()];
         reply.get(bytes);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.space.verification.Repository;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,7 @@ final class SoakIT {
     private static final int WARM_UP = 20;
     private static final int AT_ONCE = 10;
     private static final Duration REST_MAX = Duration.ofMinutes(2);
+    private static final Duration STORED_MAX = Duration.ofMinutes(5);
 
     /** Room for caches and garbage that no collection has looked at yet; a leak passes it. */
     private static final long RSS_GROWTH_KIB_MAX = 96 << 10;
@@ -42,6 +45,12 @@ final class SoakIT {
             Census census = new Census(platform);
             assertThat(live(rest, WARM_UP)).as("failures of the warm-up").isEmpty();
             atRest(census);
+            // What is done once for each platform, with buffers of its own, is no growth.
+            Path log = platform.data().resolve("log/node-worker.log");
+            Await.until(
+                    "the node's template is in the object store",
+                    STORED_MAX,
+                    () -> Files.readString(log).contains(" stored in "));
             Map<String, Long> before = census.figures();
             assertThat(live(rest, SESSIONS)).as("failures").isEmpty();
             atRest(census);
