@@ -1,5 +1,6 @@
 package dev.space.cli.supervisor;
 
+import dev.space.cli.platform.HostDisk;
 import dev.space.cli.platform.NodePlace;
 import dev.space.cli.platform.NodeVolume;
 import dev.space.cli.platform.Pause;
@@ -27,9 +28,6 @@ public final class SupervisorHandle {
     private static final Duration UP_MAX = Duration.ofMinutes(30);
     private static final Duration DOWN_MAX = Duration.ofMinutes(30);
     private static final int LOG_TAIL_LINES = 15;
-
-    /** With less a state file cannot be written for sure. */
-    private static final long SPACE_LEAST_BYTES = 1 << 20;
 
     private final Platform platform;
     private final Consumer<String> progress;
@@ -176,24 +174,14 @@ public final class SupervisorHandle {
             throw new PlatformException(
                     "the platform still runs: "
                             + (left.isEmpty() ? "the supervisor ended before it was stopped" : left)
-                            + noSpace());
+                            + HostDisk.complaint(platform)
+                                    .map(full -> "\n(" + full + ")")
+                                    .orElse(""));
         }
         if (!left.isEmpty()) {
             throw new PlatformException(left);
         }
         return true;
-    }
-
-    private String noSpace() {
-        try {
-            long left = Files.getFileStore(platform.data()).getUsableSpace();
-            return left >= SPACE_LEAST_BYTES
-                    ? ""
-                    : "\n(no space is left on the file system of %s: make room first)"
-                            .formatted(platform.data());
-        } catch (IOException e) {
-            return "";
-        }
     }
 
     private boolean isMounted() {
