@@ -78,7 +78,9 @@ public final class CredentialCommand implements Callable<Integer> {
                 "Examples:",
                 "  ./space credential set api --host api.example.com --bearer < token",
                 "  ./space credential set git --host github.com --basic x-access-token --value-file F",
-                "  ./space credential set maps --host '*.example.org' --query key --path '/v1/*'"
+                "  ./space credential set maps --host '*.example.org' --query key --path '/v1/*'",
+                "  ./space credential set s3 --host 's3.eu-central-1.amazonaws.com' --sigv4 AKIA... \\",
+                "      --region eu-central-1 --service s3 < secret-access-key"
             })
     static final class Set extends SessionCommand {
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
@@ -35,29 +36,7 @@ final class CredentialFields {
                     "It may be sent to this host, or *.HOST, on port 443 or PORT. Repeatable.")
     List<String> hosts = new ArrayList<>();
 
-    @Option(names = "--bearer", description = "As the header Authorization: Bearer SECRET.")
-    boolean bearer;
-
-    @Option(names = "--header", paramLabel = "NAME", description = "As this header's value.")
-    @Nullable String header;
-
-    @Option(
-            names = "--prefix",
-            paramLabel = "TEXT",
-            description = "With --header: stands before the secret.")
-    @Nullable String prefix;
-
-    @Option(names = "--basic", paramLabel = "USER", description = "As the password of this user.")
-    @Nullable String basic;
-
-    @Option(names = "--query", paramLabel = "NAME", description = "As this query parameter.")
-    @Nullable String query;
-
-    @Option(
-            names = "--placeholder",
-            paramLabel = "TEXT",
-            description = "Wherever the sandbox writes this text: header, query or body.")
-    @Nullable String placeholder;
+    @Mixin InjectionOptions way = new InjectionOptions();
 
     @Option(names = "--method", paramLabel = "GET", description = "Only these. Repeatable.")
     List<String> methods = new ArrayList<>();
@@ -88,7 +67,7 @@ final class CredentialFields {
         ObjectNode body = Json.MAPPER.createObjectNode();
         ArrayNode places = body.putArray("hosts");
         hosts.forEach(host -> NetworkOptions.rule(places.addObject(), host));
-        body.set("injection", injection(line));
+        body.set("injection", way.json(line));
         if (!methods.isEmpty()) {
             methods.forEach(body.putArray("methods")::add);
         }
@@ -104,36 +83,6 @@ final class CredentialFields {
         if (value != null) {
             body.put(field, value);
         }
-    }
-
-    private ObjectNode injection(CommandLine line) {
-        List<ObjectNode> given = new ArrayList<>();
-        if (bearer) {
-            given.add(kind("header", "name", "authorization").put("prefix", "Bearer "));
-        }
-        if (header != null) {
-            given.add(kind("header", "name", header));
-            put(given.getLast(), "prefix", prefix);
-        }
-        if (basic != null) {
-            given.add(kind("basic", "user", basic));
-        }
-        if (query != null) {
-            given.add(kind("query", "name", query));
-        }
-        if (placeholder != null) {
-            given.add(kind("placeholder", "text", placeholder));
-        }
-        if (given.size() != 1 || (prefix != null && header == null)) {
-            throw new ParameterException(
-                    line,
-                    "give one of --bearer, --header [--prefix], --basic, --query, --placeholder");
-        }
-        return given.getFirst();
-    }
-
-    private static ObjectNode kind(String kind, String field, String value) {
-        return Json.MAPPER.createObjectNode().put("kind", kind).put(field, value);
     }
 
     /** Asked for without echo where stdin is a terminal. */

@@ -63,6 +63,9 @@ class CredentialFieldsTest {
                 "--basic=me | {'kind':'basic','user':'me'}",
                 "--query=key | {'kind':'query','name':'key'}",
                 "--placeholder=PLACEHOLDER-1 | {'kind':'placeholder','text':'PLACEHOLDER-1'}",
+                "--sigv4=AKIDEXAMPLE --region=eu-x-1 --service=s3 |"
+                        + " {'kind':'sigv4','accessKeyId':'AKIDEXAMPLE','region':'eu-x-1',"
+                        + "'service':'s3'}",
             })
     void eachWayOfInjectionHasAnOption(String options, String injection) {
         assertThat(body(("--host=a.example " + options).split(" ")))
@@ -75,6 +78,20 @@ class CredentialFieldsTest {
         assertThatThrownBy(() -> body(("--host=a.example " + options).strip().split(" ")))
                 .isInstanceOf(ParameterException.class)
                 .hasMessageContaining("give one of --bearer");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--sigv4=AKIDEXAMPLE --region=r | --sigv4 needs --region and --service",
+                "--bearer --service=s3 | --region and --service go with --sigv4",
+                "--bearer --sigv4=AKIDEXAMPLE --region=r --service=s3 | give one of --bearer",
+            })
+    void whatBelongsTogetherIsGivenTogether(String options, String why) {
+        assertThatThrownBy(() -> body(("--host=a.example " + options).split(" ")))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining(why);
     }
 
     @ParameterizedTest

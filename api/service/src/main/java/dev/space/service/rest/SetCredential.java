@@ -39,8 +39,9 @@ public record SetCredential(
         @Schema(
                         type = SchemaType.OBJECT,
                         description =
-                                "kind header {name, prefix}, basic {user}, query {name} or"
-                                        + " placeholder {text}")
+                                "kind header {name, prefix}, basic {user}, query {name},"
+                                        + " placeholder {text} or sigv4 {accessKeyId, region,"
+                                        + " service}")
                 @Nullable JsonNode injection,
         @Schema(description = "who looks after it; for people") @Nullable String owner,
         @Schema(description = "time from which on it is not used any more")

@@ -14,8 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
-/** A grant in one request: the four kinds of injection. */
+/** A grant in one request, by its kind of injection. */
 final class GrantUse implements Use {
 
     private static final String BASIC = "Basic ";
@@ -23,11 +24,18 @@ final class GrantUse implements Use {
     private final CredentialGrant grant;
     private final Secret secret;
     private final Texts texts;
+    private final LongSupplier now;
 
-    GrantUse(CredentialGrant grant, Secret secret, Texts texts) {
+    /**
+     * For one request.
+     *
+     * @param now seconds since 1970
+     */
+    GrantUse(CredentialGrant grant, Secret secret, Texts texts, LongSupplier now) {
         this.grant = grant;
         this.secret = secret;
         this.texts = texts;
+        this.now = now;
     }
 
     @Override
@@ -53,6 +61,12 @@ final class GrantUse implements Use {
                                     + request.uri().substring(query).replace(text, encoded()));
                 }
                 replace(request.headers(), text);
+            }
+            case Injection.Sigv4 aws -> {
+                AwsRequest.strip(request);
+                if (!wantsBody(request)) {
+                    AwsRequest.sign(request, aws, secret, now.getAsLong());
+                }
             }
         }
     }
@@ -96,18 +110,33 @@ final class GrantUse implements Use {
 
     @Override
     public boolean wantsBody(HttpRequest request) {
-        HttpHeaders headers = request.headers();
-        return grant.use().injection() instanceof Injection.Placeholder
-                && !headers.contains(HttpHeaderNames.CONTENT_ENCODING)
+        boolean concerned =
+                switch (grant.use().injection()) {
+                    case Injection.Placeholder _ ->
+                            !request.headers().contains(HttpHeaderNames.CONTENT_ENCODING);
+                    case Injection.Sigv4 aws -> AwsRequest.needsBody(aws);
+                    default -> false;
+                };
+        return concerned
                 && (HttpUtil.isTransferEncodingChunked(request)
                         || HttpUtil.isContentLengthSet(request));
     }
 
     @Override
-    public ByteBuf intoBody(ByteBufAllocator alloc, HttpHeaders headers, ByteBuf body) {
-        if (!(grant.use().injection() instanceof Injection.Placeholder(String text))) {
-            return body;
-        }
+    public ByteBuf intoBody(ByteBufAllocator alloc, HttpRequest request, ByteBuf body) {
+        return switch (grant.use().injection()) {
+            case Injection.Placeholder(String text) ->
+                    replace(alloc, request.headers(), body, text);
+            case Injection.Sigv4 aws -> {
+                AwsRequest.sign(request, aws, secret, now.getAsLong(), body);
+                yield body;
+            }
+            default -> body;
+        };
+    }
+
+    private ByteBuf replace(
+            ByteBufAllocator alloc, HttpHeaders headers, ByteBuf body, String text) {
         String plain = body.toString(StandardCharsets.ISO_8859_1);
         if (!plain.contains(text)) {
             return body;

@@ -4,6 +4,7 @@ import dev.space.gateway.tcp.Target;
 import dev.space.model.credential.CredentialGrant;
 import dev.space.model.credential.CredentialGrants;
 import dev.space.model.credential.CredentialMatch;
+import dev.space.model.credential.Injection;
 import dev.space.model.credential.Material;
 import dev.space.model.egress.EgressReason;
 import dev.space.vault.VaultFault;
@@ -80,8 +81,17 @@ public final class Grants implements SessionCredentials, AutoCloseable {
             case CredentialMatch.None _ -> new Nothing();
             case CredentialMatch.Refused(EgressReason reason, String detail) ->
                     new Forbidden(reason, "", detail);
-            case CredentialMatch.One(CredentialGrant grant) -> one(grant);
+            case CredentialMatch.One(CredentialGrant grant) ->
+                    isSignedInPieces(grant, request)
+                            ? new Forbidden(
+                                    EgressReason.SIGNATURE_STREAMED, grant.id(), grant.name())
+                            : one(grant);
         };
+    }
+
+    private static boolean isSignedInPieces(CredentialGrant grant, HttpRequest request) {
+        return grant.use().injection() instanceof Injection.Sigv4 aws
+                && AwsRequest.isSignedInPieces(request, aws);
     }
 
     private Choice one(CredentialGrant grant) {
@@ -105,8 +115,8 @@ public final class Grants implements SessionCredentials, AutoCloseable {
                 : chosen(grant, own);
     }
 
-    private static Choice chosen(CredentialGrant grant, Opened own) {
-        return new Chosen(new GrantUse(grant, own.secret(), own.texts()));
+    private Choice chosen(CredentialGrant grant, Opened own) {
+        return new Chosen(new GrantUse(grant, own.secret(), own.texts(), now));
     }
 
     private static boolean carries(HttpRequest request, List<String> placeholders) {

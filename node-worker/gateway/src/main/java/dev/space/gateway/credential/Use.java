@@ -17,8 +17,8 @@ public interface Use {
     /** Whether the body must be there as a whole, because the secret may belong into it. */
     boolean wantsBody(HttpRequest request);
 
-    /** Puts it into a whole body, which is released. */
-    ByteBuf intoBody(ByteBufAllocator alloc, HttpHeaders headers, ByteBuf body);
+    /** Puts it into a whole body, which is released, or into the head because of the body. */
+    ByteBuf intoBody(ByteBufAllocator alloc, HttpRequest request, ByteBuf body);
 
     /** Overwrites it in headers or trailers of the answer. */
     void outOf(HttpHeaders headers);

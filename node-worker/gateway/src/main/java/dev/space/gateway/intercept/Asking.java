@@ -249,7 +249,7 @@ final class Asking extends ChannelInboundHandlerAdapter {
             String method = head == null ? "" : head.method().name();
             stop(ctx, rules.stop(413, EgressReason.REQUEST_TOO_LARGE, method));
         } else if (last) {
-            whole.replace(use.orElseThrow(), head.headers());
+            whole.replace(use.orElseThrow(), head);
             HttpRequest separate = Body.head(head, whole.length());
             request = separate;
             open(ctx, separate, false);

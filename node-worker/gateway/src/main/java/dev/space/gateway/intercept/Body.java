@@ -7,7 +7,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 
 /** A request's body as a whole, as far as one may be. */
@@ -41,8 +40,8 @@ final class Body {
         }
     }
 
-    void replace(Use use, HttpHeaders headers) {
-        bytes = use.intoBody(alloc, headers, bytes);
+    void replace(Use use, HttpRequest head) {
+        bytes = use.intoBody(alloc, head, bytes);
     }
 
     int length() {

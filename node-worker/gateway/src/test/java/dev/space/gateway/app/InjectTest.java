@@ -156,6 +156,30 @@ final class InjectTest {
         return java.nio.file.Files.write(directory.resolve("large"), new byte[2 << 20]);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--http1.1", "--http2"})
+    void aRequestIsSignedWithItsBody(String flag) throws Exception {
+        bind(grant("one", new Injection.Sigv4("AKIDEXAMPLE", "eu-central-1", "dynamodb")));
+        String said =
+                rig.curl(flag, "-H", "Authorization: mine", "-d", "{\"a\":1}", URL + "/echo?b=%7E");
+        assertClean(said);
+        assertThat(origin.seen().getLast())
+                .doesNotContain("mine")
+                .contains("POST /echo?b=~\n")
+                .containsPattern(
+                        "authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/\\d{8}"
+                                + "/eu-central-1/dynamodb/aws4_request, SignedHeaders="
+                                + "content-type;host;x-amz-content-sha256;x-amz-date, "
+                                + "Signature=[0-9a-f]{64}\n")
+                .contains(
+                        "x-amz-content-sha256: "
+                                + "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862");
+        assertThat(said).contains("{\"a\":1}");
+        assertThat(rig.curl(flag, "-i", "--data-binary", "@" + large(), URL + "/echo"))
+                .contains(" 413")
+                .contains("REQUEST_TOO_LARGE");
+    }
+
     @Test
     void exactlyOneMustFit() throws Exception {
         Injection header = new Injection.Header("authorization", "");

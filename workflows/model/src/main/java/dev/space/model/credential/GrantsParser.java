@@ -129,10 +129,17 @@ final class GrantsParser {
                 injection.only("kind", "text");
                 yield needed(injection, "text").<Injection>text(Injection.Placeholder::new);
             }
+            case "sigv4" -> {
+                injection.only("kind", "accessKeyId", "region", "service");
+                String key = needed(injection, "accessKeyId").text(text -> text);
+                String region = needed(injection, "region").text(text -> text);
+                String service = needed(injection, "service").text(text -> text);
+                yield checked(injection.path(), () -> new Injection.Sigv4(key, region, service));
+            }
             default ->
                     throw refuse(
                             injection.path() + ".kind",
-                            "must be one of header, basic, query, placeholder");
+                            "must be one of " + String.join(", ", Injection.KINDS));
         };
     }
 

@@ -117,6 +117,11 @@ final class GrantsWriter {
             case Injection.Basic(String user) -> out.writeStringField("user", user);
             case Injection.Query(String name) -> out.writeStringField("name", name);
             case Injection.Placeholder(String text) -> out.writeStringField("text", text);
+            case Injection.Sigv4(String accessKeyId, String region, String service) -> {
+                out.writeStringField("accessKeyId", accessKeyId);
+                out.writeStringField("region", region);
+                out.writeStringField("service", service);
+            }
         }
         out.writeEndObject();
     }

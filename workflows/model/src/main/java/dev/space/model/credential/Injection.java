@@ -1,11 +1,15 @@
 package dev.space.model.credential;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /** How a secret gets into a request. Constructors throw IllegalArgumentException for people. */
 public sealed interface Injection {
+
+    /** All values of {@code kind}. */
+    List<String> KINDS = List.of("header", "basic", "query", "placeholder", "sigv4");
 
     /** What {@code kind} is in JSON. */
     String kind();
@@ -109,6 +113,35 @@ public sealed interface Injection {
         @Override
         public String kind() {
             return "placeholder";
+        }
+    }
+
+    /**
+     * AWS Signature Version 4 with the secret as secret access key: whatever the sandbox signed
+     * with is taken away, and the request is signed anew.
+     *
+     * @param accessKeyId which key the server shall look up; no secret
+     */
+    record Sigv4(String accessKeyId, String region, String service) implements Injection {
+
+        private static final Pattern KEY = Pattern.compile("[A-Za-z0-9._-]{3,128}");
+        private static final Pattern SCOPE = Pattern.compile("[a-z0-9-]{1,64}");
+
+        public Sigv4 {
+            if (!KEY.matcher(accessKeyId).matches()) {
+                throw new IllegalArgumentException(
+                        "an access key's id has 3 to 128 letters, digits, dots, dashes and _");
+            }
+            if (!SCOPE.matcher(region).matches() || !SCOPE.matcher(service).matches()) {
+                throw new IllegalArgumentException(
+                        "a region, such as eu-central-1, and a service, such as s3, have 1 to 64"
+                                + " small letters, digits and dashes");
+            }
+        }
+
+        @Override
+        public String kind() {
+            return "sigv4";
         }
     }
 }

@@ -152,10 +152,11 @@ final class CredentialGrantsPropertyTest {
             hosts.add(new GrantedHost(HostPattern.of(pick(random, HOSTS)), List.copyOf(ports)));
         }
         Injection injection =
-                switch (random.nextInt(4)) {
+                switch (random.nextInt(5)) {
                     case 0 -> new Injection.Header("X-Key", random.nextBoolean() ? "Bearer " : "");
                     case 1 -> new Injection.Basic("user");
                     case 2 -> new Injection.Query("key");
+                    case 3 -> new Injection.Sigv4("AKID", "r-" + random.nextInt(3), "s3");
                     default -> new Injection.Placeholder("PLACEHOLDER-" + random.nextInt(9));
                 };
         List<String> methods = random.nextBoolean() ? List.of() : List.of(pick(random, METHODS));
