@@ -28,6 +28,9 @@ public final class DnsResponder extends SimpleChannelInboundHandler<DatagramPack
         boolean mayAsk();
 
         Answer answer(String name, boolean wantsAddress);
+
+        /** A question that is none, or one that is not answered. */
+        void unreadable();
     }
 
     /** What becomes of a question. */
@@ -59,6 +62,7 @@ public final class DnsResponder extends SimpleChannelInboundHandler<DatagramPack
         try {
             reply = reply(ctx, DnsQuery.read(content));
         } catch (DnsQuery.Malformed e) {
+            names.unreadable();
             boolean isAnswer =
                     content.readableBytes() < DnsQuery.HEADER_BYTES
                             || (content.getByte(content.readerIndex() + 2) & 0x80) != 0;

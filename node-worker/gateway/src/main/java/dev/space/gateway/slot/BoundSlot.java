@@ -213,6 +213,16 @@ final class BoundSlot implements Home, DnsResponder.Names {
         return new DnsResponder.Answer.Address(address.getAsInt());
     }
 
+    @Override
+    public void unreadable() {
+        namesRefused(EgressReason.QUERY_NOT_SUPPORTED);
+        audit(
+                Audit.newBuilder()
+                        .setVerdict(Verdict.DENY.name())
+                        .setKind(Kind.DNS)
+                        .setReason(EgressReason.QUERY_NOT_SUPPORTED.name()));
+    }
+
     private void namesRefused(EgressReason reason) {
         counters.namesRefused++;
         totals.refused(reason).increment();

@@ -67,7 +67,8 @@ final class DnsQueryTest {
     /** Whatever comes: an answer of a bounded size to the asker, or none. */
     @Test
     void hostileDatagramsGetAShortAnswerOrNone() {
-        EmbeddedChannel channel = new EmbeddedChannel(new DnsResponder(new AllNames()));
+        AllNames names = new AllNames();
+        EmbeddedChannel channel = new EmbeddedChannel(new DnsResponder(names));
         for (int seed = 0; seed < ROUNDS; seed++) {
             Random random = new Random(seed);
             ByteBuf datagram = damaged(random);
@@ -85,6 +86,8 @@ final class DnsQueryTest {
             channel.checkException();
         }
         assertThat(channel.finishAndReleaseAll()).isFalse();
+        assertThat(names.unreadable).as("each is counted").isPositive();
+        assertThat(names.asked + names.unreadable).isEqualTo(ROUNDS);
     }
 
     private static ByteBuf damaged(Random random) {
@@ -103,6 +106,12 @@ final class DnsQueryTest {
     private static final class AllNames implements DnsResponder.Names {
 
         private int asked;
+        private int unreadable;
+
+        @Override
+        public void unreadable() {
+            unreadable++;
+        }
 
         @Override
         public boolean mayAsk() {
