@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of a benchmark's output.
  *
+ * @param protocol what else the mode differs in; empty where there is nothing
  * @param n runs that were tried
  * @param floor name of what the same run measured for comparison
  * @param extra figures that only this benchmark has, in their order
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 record BenchResult(
         String bench,
         String mode,
+        String protocol,
         int n,
         Samples times,
         String floor,
@@ -29,6 +31,17 @@ record BenchResult(
         this(bench, mode, n, times, floor, floorTimes, Map.of());
     }
 
+    BenchResult(
+            String bench,
+            String mode,
+            int n,
+            Samples times,
+            String floor,
+            Samples floorTimes,
+            Map<String, Double> extra) {
+        this(bench, mode, "", n, times, floor, floorTimes, extra);
+    }
+
     private double ratio() {
         return times.millis(50) / floorTimes.millis(50);
     }
@@ -37,6 +50,9 @@ record BenchResult(
         Map<String, @Nullable Object> line = new LinkedHashMap<>();
         line.put("bench", bench);
         line.put("mode", mode);
+        if (!protocol.isEmpty()) {
+            line.put("protocol", protocol);
+        }
         line.put("n", n);
         line.put("ok", times.count());
         line.put("p50_ms", rounded(times.millis(50)));
@@ -62,7 +78,7 @@ record BenchResult(
                         Locale.ROOT,
                         "%-14s %-12s n %d, ok %d (%.0f %%): p50 %.1f ms, p90 %.1f ms, p99 %.1f ms%n",
                         bench,
-                        mode,
+                        protocol.isEmpty() ? mode : mode + " " + protocol,
                         n,
                         times.count(),
                         n == 0 ? 0 : 100.0 * times.count() / n,

@@ -1,6 +1,7 @@
 package dev.space.bench;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.util.List;
 
 /** Started by {@code ./space bench NAME}, which has brought the platform up. */
@@ -19,10 +20,13 @@ public final class Main {
             System.exit(USAGE);
             return;
         }
+        // Whatever libraries say goes elsewhere: standard output is for figures.
+        PrintStream figures = System.out;
+        System.setOut(System.err);
         boolean whole = true;
         try {
             for (BenchResult result : run(options)) {
-                System.out.println(options.json() ? result.json() : result.text());
+                figures.println(options.json() ? result.json() : result.text());
                 whole &= result.times().count() == result.n();
             }
         } catch (IOException e) {
@@ -34,6 +38,9 @@ public final class Main {
     }
 
     private static List<BenchResult> run(Options options) throws Exception {
+        if (options.bench().equals("gateway")) {
+            return new GatewayBench(options).run();
+        }
         if (options.bench().equals("control-plane")) {
             try (FakePlatform fake = FakePlatform.start();
                     Target target = Target.open(options.on(fake.data()))) {

@@ -35,7 +35,8 @@ record Options(
                     "resume", 20,
                     "suspend", 5,
                     "restore", 5,
-                    "control-plane", 500);
+                    "control-plane", 500,
+                    "gateway", 300);
 
     private static final Set<String> NAMES = Set.of("n", "template", "size", "only");
     private static final String OPTIONS =

@@ -23,7 +23,8 @@ import picocli.CommandLine.Unmatched;
         mixinStandardHelpOptions = true,
         description = {
             "Measures the platform against floors of the same run; docs/benchmarks.md says how.",
-            "NAME: create, exec, checkpoint, fork, resume, suspend, restore, control-plane.",
+            "NAME: create, exec, checkpoint, fork, resume, suspend, restore, control-plane,",
+            "gateway.",
             "--json: one object a line."
         })
 public final class BenchCommand implements Callable<Integer> {
@@ -38,7 +39,11 @@ public final class BenchCommand implements Callable<Integer> {
                     "resume",
                     "suspend",
                     "restore",
-                    "control-plane");
+                    "control-plane",
+                    "gateway");
+
+    /** These need no running platform: they start what they measure themselves. */
+    private static final Set<String> ON_THEIR_OWN = Set.of("control-plane", "gateway");
 
     private static final int END_MAX_SECONDS = 60;
 
@@ -61,8 +66,7 @@ public final class BenchCommand implements Callable<Integer> {
         }
         PlatformOptions.demandRoot("bench");
         Platform platform = options.platform();
-        // Without VMs to measure it starts a platform of its own, with the fake engine.
-        if (!name.equals("control-plane")) {
+        if (!ON_THEIR_OWN.contains(name)) {
             new SupervisorHandle(platform, new Progress()).up();
         }
         String home = platform.release().resolve("bench").toString();
@@ -79,6 +83,7 @@ public final class BenchCommand implements Callable<Integer> {
         argv.addAll(rest);
         ProcessBuilder bench = new ProcessBuilder(argv).inheritIO();
         bench.environment().put("SPACE_DATA", platform.data().toString());
+        bench.environment().put("SPACE_GATEWAY_JVM", String.join(" ", Compilation.GATEWAY));
         Process running = bench.start();
         // It destroys its sessions when it is told to end, and it is told when this one is.
         Runtime.getRuntime()

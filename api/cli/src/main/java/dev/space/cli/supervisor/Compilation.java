@@ -1,6 +1,7 @@
 package dev.space.cli.supervisor;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * When the JVMs of the platform and of its benchmark compile their code. They share few cores with
@@ -37,6 +38,15 @@ public final class Compilation {
                     SCALE + "com.sun.crypto.provider.*::*,0.01",
                     SCALE + "sun.security.provider.*::*,0.01",
                     SCALE + "dev.space.durable.*::*,0.025");
+
+    static final String GATEWAY_HEAP = "-Xmx256m";
+
+    /** What decides the speed of the gateway, for its benchmark. */
+    public static final List<String> GATEWAY =
+            Stream.concat(
+                            Stream.of("-XX:+UseSerialGC", "-Xms16m", GATEWAY_HEAP),
+                            SECOND_FOR_BULK.stream())
+                    .toList();
 
     private Compilation() {}
 }

@@ -159,7 +159,7 @@ final class NodeServices {
                         "gateway",
                         Compilation.SECOND_FOR_BULK,
                         "dev.space.gateway.Main",
-                        "-Xmx256m",
+                        Compilation.GATEWAY_HEAP,
                         config),
                 Map.of("HOME", "/nonexistent"),
                 directory,
