@@ -361,7 +361,8 @@ final class EgressIT {
         return sum;
     }
 
-    private static String run(String... command) throws IOException {
+    /** Standard output of a program. */
+    static String run(String... command) throws IOException {
         Process process = new ProcessBuilder(command).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         process.onExit().orTimeout(30, java.util.concurrent.TimeUnit.SECONDS).join();

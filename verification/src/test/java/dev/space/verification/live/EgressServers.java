@@ -50,6 +50,9 @@ final class EgressServers implements AutoCloseable {
     /** What came in the header that credentials are put into, in order; empty where none came. */
     final List<String> authorizations = new CopyOnWriteArrayList<>();
 
+    /** What was asked for, in order. */
+    final List<String> paths = new CopyOnWriteArrayList<>();
+
     private static String address(long pid) {
         return "127.77.%d.%d".formatted(pid / 200 % 200, 1 + pid % 200);
     }
@@ -79,13 +82,20 @@ final class EgressServers implements AutoCloseable {
                 "/",
                 exchange -> {
                     requests.incrementAndGet();
+                    paths.add(exchange.getRequestURI().toString());
                     String given = exchange.getRequestHeaders().getFirst("Authorization");
                     authorizations.add(given == null ? "" : given);
                     // Whatever it is told it says again, as servers' error pages do.
                     byte[] body =
                             ("served " + exchange.getRequestURI() + " for " + given + "\n")
                                     .getBytes(StandardCharsets.UTF_8);
-                    exchange.sendResponseHeaders(200, body.length);
+                    String elsewhere = exchange.getRequestURI().getQuery();
+                    boolean redirects = exchange.getRequestURI().getPath().equals("/redirect");
+                    if (redirects) {
+                        exchange.getResponseHeaders()
+                                .set("Location", "http://" + elsewhere + "/escape");
+                    }
+                    exchange.sendResponseHeaders(redirects ? 302 : 200, body.length);
                     exchange.getResponseBody().write(body);
                     exchange.close();
                 });
