@@ -80,7 +80,10 @@ public final class CredentialCommand implements Callable<Integer> {
                 "  ./space credential set git --host github.com --basic x-access-token --value-file F",
                 "  ./space credential set maps --host '*.example.org' --query key --path '/v1/*'",
                 "  ./space credential set s3 --host 's3.eu-central-1.amazonaws.com' --sigv4 AKIA... \\",
-                "      --region eu-central-1 --service s3 < secret-access-key"
+                "      --region eu-central-1 --service s3 < secret-access-key",
+                "  ./space credential set crm --host api.crm.example --oauth2 client_credentials \\",
+                "      --token-url https://login.crm.example/token --client-id agent < client-secret",
+                "  ./space credential set app --host api.github.com --jwt RS256 --issuer 12345 < app.pem"
             })
     static final class Set extends SessionCommand {
 

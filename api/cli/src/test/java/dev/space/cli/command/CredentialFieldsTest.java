@@ -66,6 +66,13 @@ class CredentialFieldsTest {
                 "--sigv4=AKIDEXAMPLE --region=eu-x-1 --service=s3 |"
                         + " {'kind':'sigv4','accessKeyId':'AKIDEXAMPLE','region':'eu-x-1',"
                         + "'service':'s3'}",
+                "--oauth2=refresh_token --token-url=https://a.example/t --client-id=c"
+                        + " --token-scope=s --client-auth=body | {'kind':'oauth2',"
+                        + "'grant':'refresh_token','tokenUrl':'https://a.example/t',"
+                        + "'clientId':'c','clientAuth':'body','scope':'s'}",
+                "--jwt=ES256 --issuer=i --subject=s --audience=a --key-id=k | {'kind':'jwt',"
+                        + "'algorithm':'ES256','audience':'a','issuer':'i','subject':'s',"
+                        + "'keyId':'k'}",
             })
     void eachWayOfInjectionHasAnOption(String options, String injection) {
         assertThat(body(("--host=a.example " + options).split(" ")))
@@ -73,7 +80,7 @@ class CredentialFieldsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"''", "--bearer --basic=me", "--bearer --prefix=x"})
+    @CsvSource({"''", "--bearer --basic=me"})
     void exactlyOneWayIsNeeded(String options) {
         assertThatThrownBy(() -> body(("--host=a.example " + options).strip().split(" ")))
                 .isInstanceOf(ParameterException.class)
@@ -84,8 +91,11 @@ class CredentialFieldsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--sigv4=AKIDEXAMPLE --region=r | --sigv4 needs --region and --service",
-                "--bearer --service=s3 | --region and --service go with --sigv4",
+                "--bearer --prefix=x | --prefix goes with --header",
+                "--bearer --service=s3 | --service goes with --sigv4",
+                "--sigv4=AKIDEXAMPLE --issuer=i | --issuer goes with --jwt",
+                "--jwt=RS256 --client-id=i | --client-id goes with --oauth2",
+                "--basic=me --token-url=u | --token-url goes with --oauth2, --jwt",
                 "--bearer --sigv4=AKIDEXAMPLE --region=r --service=s3 | give one of --bearer",
             })
     void whatBelongsTogetherIsGivenTogether(String options, String why) {

@@ -7,6 +7,7 @@ import dev.space.model.Secret;
 import dev.space.model.credential.CredentialGrants;
 import dev.space.model.credential.CredentialUse;
 import dev.space.model.credential.Injection;
+import dev.space.model.credential.PrivateKeyText;
 import dev.space.store.CredentialRows.Scope;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -40,8 +41,11 @@ public record SetCredential(
                         type = SchemaType.OBJECT,
                         description =
                                 "kind header {name, prefix}, basic {user}, query {name},"
-                                        + " placeholder {text} or sigv4 {accessKeyId, region,"
-                                        + " service}")
+                                        + " placeholder {text}, sigv4 {accessKeyId, region,"
+                                        + " service}, oauth2 {grant, tokenUrl, clientId,"
+                                        + " scope?, audience?, clientAuth?} or jwt {algorithm,"
+                                        + " issuer, subject?, audience?, scope?, keyId?,"
+                                        + " tokenUrl?}")
                 @Nullable JsonNode injection,
         @Schema(description = "who looks after it; for people") @Nullable String owner,
         @Schema(description = "time from which on it is not used any more")
@@ -143,6 +147,7 @@ public record SetCredential(
                 value == null ? decoded(valueBase64) : value.getBytes(StandardCharsets.UTF_8);
         try {
             check(bytes, use.injection());
+            checkKind(bytes, use.injection());
             checkNowhereElse(bytes, use);
             return new Secret(name, bytes);
         } finally {
@@ -187,7 +192,8 @@ public record SetCredential(
             throw CreateSession.invalid("the value begins or ends with a blank, which is cut off");
         }
         for (byte b : bytes) {
-            if ((b >= 0 && b < 0x20) || b == 0x7f) {
+            boolean end = injection.hasLines() && (b == '\n' || b == '\r');
+            if (((b >= 0 && b < 0x20) || b == 0x7f) && !end) {
                 throw CreateSession.invalid(
                         "the value has a control character, such as a line's end, which no request"
                                 + " can carry");
@@ -195,6 +201,22 @@ public record SetCredential(
             if (b < 0 && injection instanceof Injection.Header) {
                 throw CreateSession.invalid("the value of a header is ASCII");
             }
+        }
+    }
+
+    /** What a gateway could never use. */
+    private static void checkKind(byte[] bytes, Injection injection) {
+        String text = new String(bytes, StandardCharsets.UTF_8);
+        try {
+            switch (injection) {
+                case Injection.Jwt jwt -> {
+                    var _ = PrivateKeyText.read(text, jwt.algorithm());
+                }
+                case Injection.OAuth2 oauth -> oauth.checkValue(text);
+                default -> {}
+            }
+        } catch (IllegalArgumentException unusable) {
+            throw CreateSession.invalid(String.valueOf(unusable.getMessage()));
         }
     }
 

@@ -70,6 +70,33 @@ final class SetCredentialTest {
     }
 
     @Test
+    void aSecretOfSeveralPartsHasThem() {
+        String refresh =
+                "{\"kind\":\"oauth2\",\"grant\":\"refresh_token\",\"clientId\":\"me\","
+                        + "\"tokenUrl\":\"https://l.example/t\"}";
+        String client = refresh.replace("refresh_token", "client_credentials");
+        check(of("refresh-1", HOSTS, refresh, "me"));
+        check(of("refresh-1\nclient-secret", HOSTS, refresh, "me"));
+        check(of("client-secret", HOSTS, client, "me"));
+        for (String value : new String[] {"refresh-1\n\nx", "refresh-1\na\nb", "refresh-1\n "}) {
+            assertThatThrownBy(() -> check(of(value, HOSTS, refresh, "me")))
+                    .hasMessageNotContaining("refresh-1");
+        }
+        assertThatThrownBy(() -> check(of("client\nsecret", HOSTS, client, "me")))
+                .hasMessageContaining("control character");
+        assertThatThrownBy(() -> check(of("refresh\u0001x", HOSTS, refresh, "me")))
+                .hasMessageContaining("control character");
+    }
+
+    @Test
+    void aKeyThatCannotSignIsToldBeforeItIsKept() {
+        String jwt = "{\"kind\":\"jwt\",\"algorithm\":\"RS256\",\"issuer\":\"12345\"}";
+        assertThatThrownBy(() -> check(of("secret-that-is-no-key", HOSTS, jwt, "me")))
+                .hasMessageContaining("no private key (PEM)")
+                .hasMessageNotContaining("secret-that");
+    }
+
+    @Test
     void anEmptyListIsNotEverything() {
         String none = "[{\"host\":\"a.com\",\"ports\":[]}]";
         assertThatThrownBy(() -> check(of("12345678", none, BEARER, "me")))

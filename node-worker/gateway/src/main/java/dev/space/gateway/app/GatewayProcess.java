@@ -3,6 +3,8 @@ package dev.space.gateway.app;
 import dev.space.gateway.config.GatewayConfig;
 import dev.space.gateway.control.ControlServer;
 import dev.space.gateway.control.ControlService;
+import dev.space.gateway.credential.Sources;
+import dev.space.gateway.credential.TokenClient;
 import dev.space.gateway.credential.Unsealer;
 import dev.space.gateway.credential.VaultSource;
 import dev.space.gateway.events.EventQueue;
@@ -64,6 +66,7 @@ public final class GatewayProcess implements AutoCloseable {
         vault = VaultSource.open(config.vault());
         EventQueue events = new EventQueue(UUID.randomUUID().toString(), EVENTS_MAX);
         Totals totals = new Totals();
+        OutsideTls outside = OutsideTls.open(config.tls().extraRoots());
         slots =
                 new SlotTable(
                         data,
@@ -73,9 +76,11 @@ public final class GatewayProcess implements AutoCloseable {
                                 timeouts,
                                 destination,
                                 config.tls().authority(),
-                                OutsideTls.open(config.tls().extraRoots()),
-                                Unsealer.open(config.tls().keyset()),
-                                vault),
+                                outside,
+                                new Sources(
+                                        Unsealer.open(config.tls().keyset()),
+                                        vault,
+                                        new TokenClient(data, upstream, outside))),
                         upstream,
                         events,
                         totals);

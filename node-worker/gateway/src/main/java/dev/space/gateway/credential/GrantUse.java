@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -20,22 +21,32 @@ import java.util.function.LongSupplier;
 final class GrantUse implements Use {
 
     private static final String BASIC = "Basic ";
+    private static final String BEARER = "Bearer ";
 
     private final CredentialGrant grant;
     private final Secret secret;
     private final Texts texts;
     private final LongSupplier now;
+    private final Runnable onUnauthorized;
 
     /**
      * For one request.
      *
+     * @param secret what goes into it: the grant's own, or a token for it
      * @param now seconds since 1970
+     * @param onUnauthorized the server does not take it
      */
-    GrantUse(CredentialGrant grant, Secret secret, Texts texts, LongSupplier now) {
+    GrantUse(
+            CredentialGrant grant,
+            Secret secret,
+            Texts texts,
+            LongSupplier now,
+            Runnable onUnauthorized) {
         this.grant = grant;
         this.secret = secret;
         this.texts = texts;
         this.now = now;
+        this.onUnauthorized = onUnauthorized;
     }
 
     @Override
@@ -62,6 +73,8 @@ final class GrantUse implements Use {
                 }
                 replace(request.headers(), text);
             }
+            case Injection.OAuth2 _, Injection.Jwt _ ->
+                    request.headers().set(HttpHeaderNames.AUTHORIZATION, BEARER + line());
             case Injection.Sigv4 aws -> {
                 AwsRequest.strip(request);
                 if (!wantsBody(request)) {
@@ -150,6 +163,13 @@ final class GrantUse implements Use {
         String replaced = plain.replace(text, value);
         return alloc.buffer(replaced.length())
                 .writeBytes(replaced.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    @Override
+    public void answered(int status) {
+        if (status == HttpResponseStatus.UNAUTHORIZED.code()) {
+            onUnauthorized.run();
+        }
     }
 
     @Override

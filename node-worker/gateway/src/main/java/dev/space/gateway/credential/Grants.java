@@ -12,8 +12,10 @@ import io.netty.handler.codec.http.HttpRequest;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -23,6 +25,7 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     private final CredentialGrants grants;
     private final Map<String, Opened> opened = new HashMap<>();
     private final Map<String, VaultedSecret> vaulted = new HashMap<>();
+    private final Map<String, MintedToken> tokens = new HashMap<>();
     private final LongSupplier now;
 
     private Grants(CredentialGrants grants, LongSupplier now) {
@@ -31,25 +34,44 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     }
 
     /**
-     * Opens those that are sealed; those in a vault are asked for when they are used.
+     * Opens those that are sealed; those in a vault, and tokens, are asked for when they are used.
      *
+     * @param mayBePrivate whether the session's policy allows a private address for host and port
      * @param now seconds since 1970
      */
     public static Grants open(
-            CredentialGrants grants, Unsealer unsealer, VaultSource vault, LongSupplier now) {
+            CredentialGrants grants,
+            Sources sources,
+            BiPredicate<String, Integer> mayBePrivate,
+            LongSupplier now) {
         Grants made = new Grants(grants, now);
+        TokenSource tokens = new TokenSource(sources.tokens(), mayBePrivate, now);
         for (CredentialGrant grant : grants.all()) {
+            minted(grant, tokens).ifPresent(token -> made.tokens.put(grant.name(), token));
             if (grant.material() instanceof Material.Vault place) {
                 made.vaulted.put(
                         grant.name(),
-                        new VaultedSecret(grant, place, vault::ask, System::nanoTime));
+                        new VaultedSecret(grant, place, sources.vault()::ask, System::nanoTime));
             } else {
-                unsealer.secret(grant)
+                sources.unsealer()
+                        .secret(grant)
                         .flatMap(s -> Opened.of(s, grant.use().injection()))
                         .ifPresent(o -> made.opened.put(grant.name(), o));
             }
         }
         return made;
+    }
+
+    private static Optional<MintedToken> minted(CredentialGrant grant, TokenSource tokens) {
+        Optional<MintedToken.Source> source =
+                switch (grant.use().injection()) {
+                    case Injection.OAuth2 use ->
+                            Optional.of(secret -> tokens.oauth2(grant.id(), use, secret));
+                    case Injection.Jwt use ->
+                            Optional.of(secret -> tokens.jwt(grant.id(), use, secret));
+                    default -> Optional.empty();
+                };
+        return source.map(s -> new MintedToken(grant, s, System::nanoTime));
     }
 
     @Override
@@ -116,7 +138,23 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     }
 
     private Choice chosen(CredentialGrant grant, Opened own) {
-        return new Chosen(new GrantUse(grant, own.secret(), own.texts(), now));
+        MintedToken token = tokens.get(grant.name());
+        if (token == null) {
+            return new Chosen(new GrantUse(grant, own.secret(), own.texts(), now, () -> {}));
+        }
+        return switch (token.look(own.secret())) {
+            case MintedToken.Ready(Opened made) ->
+                    new Chosen(
+                            new GrantUse(
+                                    grant,
+                                    made.secret(),
+                                    made.texts(),
+                                    now,
+                                    () -> token.refused(made)));
+            case MintedToken.Asked(CompletableFuture<Void> done) -> new Later(done);
+            case MintedToken.Failed(EgressReason reason) ->
+                    new Forbidden(reason, grant.id(), grant.name());
+        };
     }
 
     private static boolean carries(HttpRequest request, List<String> placeholders) {
@@ -133,9 +171,10 @@ public final class Grants implements SessionCredentials, AutoCloseable {
         return false;
     }
 
-    /** Wipes what came from a vault long enough ago. */
+    /** Wipes what came from a vault or a token endpoint long enough ago. */
     public void forgetOld() {
         vaulted.values().forEach(VaultedSecret::forgetOld);
+        tokens.values().forEach(MintedToken::forgetOld);
     }
 
     /** Wipes all secrets. Answers that are under way are still cleaned of them. */
@@ -144,5 +183,6 @@ public final class Grants implements SessionCredentials, AutoCloseable {
         opened.values().forEach(o -> o.secret().close());
         opened.clear();
         vaulted.values().forEach(VaultedSecret::close);
+        tokens.values().forEach(MintedToken::close);
     }
 }

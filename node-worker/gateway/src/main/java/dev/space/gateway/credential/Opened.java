@@ -32,7 +32,8 @@ record Opened(Secret secret, Texts texts) {
             return true;
         }
         for (byte b : plain) {
-            if ((b >= 0 && b < 0x20) || b == 0x7f) {
+            boolean end = injection.hasLines() && (b == '\n' || b == '\r');
+            if (((b >= 0 && b < 0x20) || b == 0x7f) && !end) {
                 return false;
             }
         }

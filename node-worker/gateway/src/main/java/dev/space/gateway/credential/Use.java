@@ -20,6 +20,9 @@ public interface Use {
     /** Puts it into a whole body, which is released, or into the head because of the body. */
     ByteBuf intoBody(ByteBufAllocator alloc, HttpRequest request, ByteBuf body);
 
+    /** What the server answered, once for each request that it answers. */
+    void answered(int status);
+
     /** Overwrites it in headers or trailers of the answer. */
     void outOf(HttpHeaders headers);
 

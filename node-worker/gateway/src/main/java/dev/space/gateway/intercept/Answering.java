@@ -97,6 +97,7 @@ final class Answering extends ChannelInboundHandlerAdapter {
             asking.refuseAnswer(guest, EgressReason.ANSWER_ENCODED);
         } else {
             state = State.PASSING;
+            use.ifPresent(u -> u.answered(status.code()));
             goesOn = HttpUtil.isKeepAlive(response) && isDelimited(response);
             Headers.strip(response.headers());
             use.ifPresent(u -> u.outOf(response.headers()));

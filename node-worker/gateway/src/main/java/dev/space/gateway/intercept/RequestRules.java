@@ -137,8 +137,8 @@ final class RequestRules {
                 a -> a.setKind(Kind.CREDENTIAL).setMethod(method).setCredential(credential));
         int status =
                 switch (reason) {
-                    case CREDENTIAL_UNAVAILABLE -> 502;
-                    case CREDENTIAL_STORE_UNAVAILABLE -> 503;
+                    case CREDENTIAL_UNAVAILABLE, TOKEN_REFUSED -> 502;
+                    case CREDENTIAL_STORE_UNAVAILABLE, TOKEN_UNAVAILABLE -> 503;
                     default -> 403;
                 };
         return new Stop(

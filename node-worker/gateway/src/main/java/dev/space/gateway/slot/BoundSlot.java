@@ -100,9 +100,15 @@ final class BoundSlot implements Home, DnsResponder.Names {
     private Grants grants(CredentialGrants sealed) {
         return Grants.open(
                 sealed,
-                settings.unsealer(),
-                settings.vault(),
+                settings.sources(),
+                this::mayBePrivate,
                 () -> System.currentTimeMillis() / 1000);
+    }
+
+    /** A token endpoint may be near only where the sandbox itself might go there. */
+    private boolean mayBePrivate(String host, int port) {
+        EgressDecision decision = evaluator.connect(host, port);
+        return decision.proceeds() && decision.mayBePrivate();
     }
 
     private static TokenBucket perSecond(int rate) {

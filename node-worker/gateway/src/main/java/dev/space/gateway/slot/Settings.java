@@ -1,8 +1,7 @@
 package dev.space.gateway.slot;
 
 import dev.space.certificates.Authority;
-import dev.space.gateway.credential.Unsealer;
-import dev.space.gateway.credential.VaultSource;
+import dev.space.gateway.credential.Sources;
 import dev.space.gateway.tcp.OriginalDestination;
 import dev.space.gateway.tcp.Timeouts;
 import dev.space.gateway.tls.OutsideTls;
@@ -15,8 +14,7 @@ import java.util.Optional;
  * @param destination how to learn where a connection was going
  * @param authority that signs for what is looked into; empty when nothing can be
  * @param outside whom to trust outside
- * @param unsealer of credentials that are sealed
- * @param vault that has the others
+ * @param sources of credentials
  */
 public record Settings(
         int connectionsMax,
@@ -24,5 +22,4 @@ public record Settings(
         OriginalDestination destination,
         Optional<Authority> authority,
         OutsideTls outside,
-        Unsealer unsealer,
-        VaultSource vault) {}
+        Sources sources) {}

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the test server says: {@code /echo} gives the request back, {@code /big/N} N bytes, {@code
  * /events} two pieces with a pause, {@code /trailers} a trailer, {@code /gzip} a lie about its
- * coding, {@code /ws} agrees to WebSocket and echoes.
+ * coding, {@code /401} refuses what it echoes, {@code /ws} agrees to WebSocket and echoes.
  */
 final class OriginAnswers extends ChannelInboundHandlerAdapter {
 
@@ -145,7 +145,12 @@ final class OriginAnswers extends ChannelInboundHandlerAdapter {
         }
         ByteBuf bytes = Origin.text(text);
         DefaultFullHttpResponse response =
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK, bytes);
+                new DefaultFullHttpResponse(
+                        HttpVersion.HTTP_1_1,
+                        uri.equals("/401")
+                                ? HttpResponseStatus.UNAUTHORIZED
+                                : HttpResponseStatus.OK,
+                        bytes);
         response.headers().set("content-length", bytes.readableBytes());
         response.headers().set("x-echo", uri);
         HttpRequest asked = request;

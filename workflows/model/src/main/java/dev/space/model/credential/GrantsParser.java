@@ -11,12 +11,15 @@ import dev.space.model.egress.HttpMatch;
 import dev.space.model.json.JsonTree;
 import dev.space.model.json.JsonTree.Node;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** JSON to record, strictly: an unknown field could mean less than the sender thinks. */
 final class GrantsParser {
@@ -129,6 +132,8 @@ final class GrantsParser {
                 injection.only("kind", "text");
                 yield needed(injection, "text").<Injection>text(Injection.Placeholder::new);
             }
+            case "oauth2" -> oauth2(injection);
+            case "jwt" -> jwt(injection);
             case "sigv4" -> {
                 injection.only("kind", "accessKeyId", "region", "service");
                 String key = needed(injection, "accessKeyId").text(text -> text);
@@ -141,6 +146,66 @@ final class GrantsParser {
                             injection.path() + ".kind",
                             "must be one of " + String.join(", ", Injection.KINDS));
         };
+    }
+
+    private static Injection oauth2(Node injection) {
+        injection.only("kind", "grant", "tokenUrl", "clientId", "scope", "audience", "clientAuth");
+        Injection.OAuth2.Grant grant =
+                needed(injection, "grant")
+                        .text(text -> one(Injection.OAuth2.Grant.values(), g -> g.wire(), text));
+        TokenUrl url = needed(injection, "tokenUrl").text(TokenUrl::of);
+        String client = needed(injection, "clientId").text(text -> text);
+        String how = optional(injection, "clientAuth");
+        if (!List.of("", "basic", "body").contains(how)) {
+            throw refuse(injection.path() + ".clientAuth", "must be basic or body");
+        }
+        return checked(
+                injection.path(),
+                () ->
+                        new Injection.OAuth2(
+                                grant,
+                                url,
+                                client,
+                                optional(injection, "scope"),
+                                optional(injection, "audience"),
+                                how.equals("body")));
+    }
+
+    private static Injection jwt(Node injection) {
+        injection.only(
+                "kind", "algorithm", "issuer", "subject", "audience", "scope", "keyId", "tokenUrl");
+        Injection.Jwt.Algorithm algorithm =
+                needed(injection, "algorithm")
+                        .text(text -> one(Injection.Jwt.Algorithm.values(), Enum::name, text));
+        String issuer = needed(injection, "issuer").text(text -> text);
+        Optional<TokenUrl> url =
+                injection.field("tokenUrl").map(node -> node.<TokenUrl>text(TokenUrl::of));
+        return checked(
+                injection.path(),
+                () ->
+                        new Injection.Jwt(
+                                algorithm,
+                                issuer,
+                                optional(injection, "subject"),
+                                optional(injection, "audience"),
+                                optional(injection, "scope"),
+                                optional(injection, "keyId"),
+                                url));
+    }
+
+    private static String optional(Node holder, String field) {
+        return holder.field(field).map(node -> node.<String>text(text -> text)).orElse("");
+    }
+
+    private static <T> T one(T[] values, Function<T, String> name, String text) {
+        for (T value : values) {
+            if (name.apply(value).equals(text)) {
+                return value;
+            }
+        }
+        throw new IllegalArgumentException(
+                "must be one of "
+                        + Arrays.stream(values).map(name).collect(Collectors.joining(", ")));
     }
 
     private static Material material(Node grant) {

@@ -87,6 +87,12 @@ final class GrantsWriter {
         injection(out, use.injection());
     }
 
+    private static void optional(JsonGenerator out, String field, String value) throws IOException {
+        if (!value.isEmpty()) {
+            out.writeStringField(field, value);
+        }
+    }
+
     private static void hosts(JsonGenerator out, List<GrantedHost> hosts) throws IOException {
         out.writeStartArray();
         for (GrantedHost host : hosts) {
@@ -117,6 +123,23 @@ final class GrantsWriter {
             case Injection.Basic(String user) -> out.writeStringField("user", user);
             case Injection.Query(String name) -> out.writeStringField("name", name);
             case Injection.Placeholder(String text) -> out.writeStringField("text", text);
+            case Injection.OAuth2 oauth -> {
+                out.writeStringField("grant", oauth.grant().wire());
+                out.writeStringField("tokenUrl", oauth.tokenUrl().toString());
+                out.writeStringField("clientId", oauth.clientId());
+                optional(out, "scope", oauth.scope());
+                optional(out, "audience", oauth.audience());
+                optional(out, "clientAuth", oauth.clientAuthInBody() ? "body" : "");
+            }
+            case Injection.Jwt jwt -> {
+                out.writeStringField("algorithm", jwt.algorithm().name());
+                out.writeStringField("issuer", jwt.issuer());
+                optional(out, "subject", jwt.subject());
+                optional(out, "audience", jwt.audience());
+                optional(out, "scope", jwt.scope());
+                optional(out, "keyId", jwt.keyId());
+                optional(out, "tokenUrl", jwt.tokenUrl().map(TokenUrl::toString).orElse(""));
+            }
             case Injection.Sigv4(String accessKeyId, String region, String service) -> {
                 out.writeStringField("accessKeyId", accessKeyId);
                 out.writeStringField("region", region);

@@ -2,6 +2,7 @@ package dev.space.model.credential;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -9,10 +10,16 @@ import java.util.regex.Pattern;
 public sealed interface Injection {
 
     /** All values of {@code kind}. */
-    List<String> KINDS = List.of("header", "basic", "query", "placeholder", "sigv4");
+    List<String> KINDS =
+            List.of("header", "basic", "query", "placeholder", "sigv4", "oauth2", "jwt");
 
     /** What {@code kind} is in JSON. */
     String kind();
+
+    /** Whether the secret may have several lines; others are part of one line of a request. */
+    default boolean hasLines() {
+        return false;
+    }
 
     /**
      * A header's whole value, instead of what the sandbox sent under that name.
@@ -142,6 +149,142 @@ public sealed interface Injection {
         @Override
         public String kind() {
             return "sigv4";
+        }
+    }
+
+    /**
+     * A token of OAuth 2 as bearer, for which the gateway exchanges the secret.
+     *
+     * @param scope what the token shall be good for; empty asks for none
+     * @param audience that some servers want; empty says none
+     * @param clientAuthInBody the client's secret goes into the form instead of a header
+     */
+    record OAuth2(
+            Grant grant,
+            TokenUrl tokenUrl,
+            String clientId,
+            String scope,
+            String audience,
+            boolean clientAuthInBody)
+            implements Injection {
+
+        /** How. */
+        public enum Grant {
+            CLIENT_CREDENTIALS,
+            REFRESH_TOKEN;
+
+            /** As OAuth calls it. */
+            public String wire() {
+                return name().toLowerCase(Locale.ROOT);
+            }
+        }
+
+        /** What a secret consists of. */
+        public record Parts(String clientSecret, String refreshToken) {
+
+            @Override
+            public String toString() {
+                return "Parts";
+            }
+        }
+
+        private static final Pattern TEXT = Pattern.compile("[\\x20-\\x7e]{0,512}");
+
+        public OAuth2 {
+            if (clientId.isEmpty() || !TEXT.matcher(clientId).matches()) {
+                throw new IllegalArgumentException("a client's id has 1 to 512 ASCII characters");
+            }
+            if (!TEXT.matcher(scope).matches() || !TEXT.matcher(audience).matches()) {
+                throw new IllegalArgumentException(
+                        "a scope and an audience have at most 512 ASCII characters");
+            }
+        }
+
+        @Override
+        public String kind() {
+            return "oauth2";
+        }
+
+        @Override
+        public boolean hasLines() {
+            return grant == Grant.REFRESH_TOKEN;
+        }
+
+        /** IllegalArgumentException where it is not what {@link #parts} takes apart. */
+        public void checkValue(String secret) {
+            boolean one = grant == Grant.CLIENT_CREDENTIALS;
+            long lines = secret.lines().count();
+            if (lines > (one ? 1 : 2) || secret.lines().anyMatch(String::isBlank)) {
+                throw new IllegalArgumentException(
+                        one
+                                ? "the value is the client's secret"
+                                : "the value is a refresh token, and on a second line the secret of"
+                                        + " a client that has one");
+            }
+        }
+
+        /**
+         * The secret of a client; or a refresh token, and on a second line the secret of a client
+         * that has one.
+         */
+        public Parts parts(String secret) {
+            if (grant == Grant.CLIENT_CREDENTIALS) {
+                return new Parts(secret, "");
+            }
+            int end = secret.indexOf('\n');
+            return end < 0
+                    ? new Parts("", secret.strip())
+                    : new Parts(secret.substring(end).strip(), secret.substring(0, end).strip());
+        }
+    }
+
+    /**
+     * A signed JWT as bearer, as GitHub's Apps want it; or exchanged for a token, as Google's
+     * service accounts are. The secret is the private key.
+     *
+     * @param subject and each other text: empty is left out
+     * @param audience empty is the token's URL, where there is one
+     * @param tokenUrl where it is exchanged; empty sends it as it is
+     */
+    record Jwt(
+            Algorithm algorithm,
+            String issuer,
+            String subject,
+            String audience,
+            String scope,
+            String keyId,
+            Optional<TokenUrl> tokenUrl)
+            implements Injection {
+
+        /** Of the signature. */
+        public enum Algorithm {
+            RS256,
+            ES256
+        }
+
+        private static final Pattern TEXT = Pattern.compile("[\\x20-\\x7e]{0,512}");
+
+        public Jwt {
+            if (issuer.isEmpty()) {
+                throw new IllegalArgumentException("a JWT has an issuer");
+            }
+            for (String text : List.of(issuer, subject, audience, scope, keyId)) {
+                if (!TEXT.matcher(text).matches()) {
+                    throw new IllegalArgumentException(
+                            "issuer, subject, audience, scope and keyId have at most 512 ASCII"
+                                    + " characters");
+                }
+            }
+        }
+
+        @Override
+        public String kind() {
+            return "jwt";
+        }
+
+        @Override
+        public boolean hasLines() {
+            return true;
         }
     }
 }

@@ -32,6 +32,8 @@ public enum EgressReason {
     PLACEHOLDER_NOT_GRANTED("The request carries a placeholder of a credential for other hosts."),
     CREDENTIAL_UNAVAILABLE("The gateway cannot open the credential."),
     CREDENTIAL_STORE_UNAVAILABLE("What keeps the credential does not answer; try again later."),
+    TOKEN_REFUSED("The token endpoint gives no token for the credential."),
+    TOKEN_UNAVAILABLE("The token endpoint cannot be reached or trusted; try again later."),
     LIMIT_CONNECTIONS("The session has as many connections as it may have."),
     LIMIT_RATE("The session asks more often than it may."),
     LIMIT_NAMES("The session asked for as many names as it may."),

@@ -12,6 +12,7 @@ import dev.space.model.egress.HostPattern;
 import dev.space.model.egress.HttpMatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.TreeMap;
@@ -152,10 +153,29 @@ final class CredentialGrantsPropertyTest {
             hosts.add(new GrantedHost(HostPattern.of(pick(random, HOSTS)), List.copyOf(ports)));
         }
         Injection injection =
-                switch (random.nextInt(5)) {
+                switch (random.nextInt(7)) {
                     case 0 -> new Injection.Header("X-Key", random.nextBoolean() ? "Bearer " : "");
                     case 1 -> new Injection.Basic("user");
                     case 2 -> new Injection.Query("key");
+                    case 4 ->
+                            new Injection.OAuth2(
+                                    pick(random, List.of(Injection.OAuth2.Grant.values())),
+                                    TokenUrl.of("https://login.example/t?x=" + random.nextInt(3)),
+                                    "me",
+                                    random.nextBoolean() ? "" : "a b",
+                                    random.nextBoolean() ? "" : "https://api.example",
+                                    random.nextBoolean());
+                    case 5 ->
+                            new Injection.Jwt(
+                                    pick(random, List.of(Injection.Jwt.Algorithm.values())),
+                                    "me",
+                                    random.nextBoolean() ? "" : "you",
+                                    "",
+                                    "",
+                                    random.nextBoolean() ? "" : "key 1",
+                                    random.nextBoolean()
+                                            ? Optional.empty()
+                                            : Optional.of(TokenUrl.of("https://l.example:8443/t")));
                     case 3 -> new Injection.Sigv4("AKID", "r-" + random.nextInt(3), "s3");
                     default -> new Injection.Placeholder("PLACEHOLDER-" + random.nextInt(9));
                 };

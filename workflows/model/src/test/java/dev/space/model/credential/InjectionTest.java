@@ -23,7 +23,14 @@ final class InjectionTest {
                     "placeholder", "{'kind':'placeholder','text':'PLACEHOLDER-1'}",
                     "sigv4",
                             "{'kind':'sigv4','accessKeyId':'AKIDEXAMPLE',"
-                                    + "'region':'eu-central-1','service':'s3'}");
+                                    + "'region':'eu-central-1','service':'s3'}",
+                    "oauth2",
+                            "{'kind':'oauth2','grant':'client_credentials',"
+                                    + "'tokenUrl':'https://login.example/token','clientId':'me',"
+                                    + "'scope':'read','clientAuth':'body'}",
+                    "jwt",
+                            "{'kind':'jwt','algorithm':'RS256','issuer':'me','keyId':'k',"
+                                    + "'tokenUrl':'https://login.example:8443/token'}");
 
     private static CredentialUse use(String injection) {
         return CredentialUse.parse(
@@ -64,7 +71,27 @@ final class InjectionTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{'kind':'cookie'} | kind: must be one of header, basic, query, placeholder, sigv4",
+                "{'kind':'cookie'} | kind: must be one of header, basic, query, placeholder, sigv4,"
+                        + " oauth2, jwt",
+                "{'kind':'oauth2','grant':'password','tokenUrl':'https://a.b/t','clientId':'c'} |"
+                        + " must be one of client_credentials, refresh_token",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'http://a.b/t',"
+                        + "'clientId':'c'} |"
+                        + " a token's URL is such as https://",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'https://u@a.b/t',"
+                        + "'clientId':'c'} | a token's URL is such as https://",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'https://10.0.0.1/t',"
+                        + "'clientId':'c'} | an address is no name",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'https://a.b:70000/t',"
+                        + "'clientId':'c'} | a port is a number",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'https://a.b/t'} |"
+                        + " clientId: is missing",
+                "{'kind':'oauth2','grant':'refresh_token','tokenUrl':'https://a.b/t',"
+                        + "'clientId':'c','clientAuth':'none'} | clientAuth: must be basic or body",
+                "{'kind':'jwt','algorithm':'none','issuer':'i'} | must be one of RS256, ES256",
+                "{'kind':'jwt','algorithm':'RS256'} | issuer: is missing",
+                "{'kind':'jwt','algorithm':'RS256','issuer':'i','claims':'x'} |"
+                        + " claims: there is no such field",
                 "{'kind':'sigv4','region':'r','service':'s3'} | accessKeyId: is missing",
                 "{'kind':'sigv4','accessKeyId':'A','region':'r','service':'s3'} | key's id has 3",
                 "{'kind':'sigv4','accessKeyId':'AKID','region':'EU','service':'s3'} | a region",
