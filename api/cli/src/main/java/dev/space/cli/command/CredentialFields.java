@@ -44,6 +44,12 @@ final class CredentialFields {
     @Option(names = "--path", paramLabel = "/v1/*", description = "Only requests of this path.")
     @Nullable String path;
 
+    @Option(
+            names = "--limit",
+            paramLabel = "N/minute",
+            description = "Each session may use it so often in a minute, or N/second.")
+    @Nullable String limit;
+
     @Option(names = "--scope", description = "project (default) or organisation.")
     @Nullable String scope;
 
@@ -72,11 +78,25 @@ final class CredentialFields {
             methods.forEach(body.putArray("methods")::add);
         }
         put(body, "path", path);
+        if (limit != null) {
+            limit(body.putObject("limit"), limit, line);
+        }
         put(body, "scope", scope);
         put(body, "owner", owner);
         put(body, "expires", expires);
         put(body, "rotateAfter", rotateAfter);
         return body;
+    }
+
+    private static void limit(ObjectNode to, String text, CommandLine line) {
+        int slash = text.indexOf('/');
+        try {
+            to.put("requests", Integer.parseInt(text.substring(0, Math.max(slash, 0))));
+        } catch (NumberFormatException malformed) {
+            throw new ParameterException(
+                    line, "--limit is such as 60/minute or 5/second: " + text, malformed);
+        }
+        to.put("per", text.substring(slash + 1));
     }
 
     private static void put(ObjectNode body, String field, @Nullable String value) {

@@ -104,6 +104,17 @@ class CredentialFieldsTest {
                 .hasMessageContaining(why);
     }
 
+    @Test
+    void aLimitIsANumberOfATime() {
+        assertThat(body("--host=a.example", "--bearer", "--limit=60/minute"))
+                .contains("\"limit\":{\"requests\":60,\"per\":\"minute\"}");
+        for (String wrong : new String[] {"60", "x/minute", "/minute", ""}) {
+            assertThatThrownBy(() -> body("--host=a.example", "--bearer", "--limit=" + wrong))
+                    .isInstanceOf(ParameterException.class)
+                    .hasMessageContaining("--limit is such as 60/minute");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"secret,secret", "secret~,secret", "secret^~,secret", "secret~~,secret~"})
     void oneEndOfLineIsNotPartOfTheSecret(String file, String secret, @TempDir Path dir)

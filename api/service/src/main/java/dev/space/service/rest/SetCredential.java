@@ -47,6 +47,10 @@ public record SetCredential(
                                         + " issuer, subject?, audience?, scope?, keyId?,"
                                         + " tokenUrl?}")
                 @Nullable JsonNode injection,
+        @Schema(
+                        implementation = Limit.class,
+                        description = "how often each session may use it; absent: as it likes")
+                @Nullable JsonNode limit,
         @Schema(description = "who looks after it; for people") @Nullable String owner,
         @Schema(description = "time from which on it is not used any more")
                 @Nullable String expires,
@@ -56,6 +60,10 @@ public record SetCredential(
     /** One host, for the description. */
     @Schema(name = "GrantedHost")
     public record GrantedHost(String host, @Nullable List<Integer> ports) {}
+
+    /** So many in a second or a minute, for the description. */
+    @Schema(name = "CredentialLimit")
+    public record Limit(int requests, @Schema(description = "second or minute") String per) {}
 
     /**
      * Shorter ones cannot be taken out of answers without harm to these, and are guessed easily.
@@ -76,6 +84,7 @@ public record SetCredential(
             use.put("path", path);
         }
         put(use, "injection", injection);
+        put(use, "limit", limit);
         CredentialUse checked = CredentialUse.parse(use.toString());
         if (checked.hosts().stream().anyMatch(host -> host.ports().contains(PLAIN_HTTP))) {
             throw CreateSession.invalid(

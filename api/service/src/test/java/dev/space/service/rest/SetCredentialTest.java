@@ -26,7 +26,17 @@ final class SetCredentialTest {
 
     private static SetCredential of(String value, String hosts, String injection, String owner) {
         return new SetCredential(
-                null, value, null, json(hosts), null, null, json(injection), owner, null, null);
+                null,
+                value,
+                null,
+                json(hosts),
+                null,
+                null,
+                json(injection),
+                null,
+                owner,
+                null,
+                null);
     }
 
     private static void check(SetCredential credential) {

@@ -26,6 +26,7 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     private final Map<String, Opened> opened = new HashMap<>();
     private final Map<String, VaultedSecret> vaulted = new HashMap<>();
     private final Map<String, MintedToken> tokens = new HashMap<>();
+    private final Map<String, UseRate> rates = new HashMap<>();
     private final LongSupplier now;
 
     private Grants(CredentialGrants grants, LongSupplier now) {
@@ -47,6 +48,10 @@ public final class Grants implements SessionCredentials, AutoCloseable {
         Grants made = new Grants(grants, now);
         TokenSource tokens = new TokenSource(sources.tokens(), mayBePrivate, now);
         for (CredentialGrant grant : grants.all()) {
+            grant.use()
+                    .limit()
+                    .ifPresent(limit ->
+                            made.rates.put(grant.name(), new UseRate(limit, System::nanoTime)));
             minted(grant, tokens).ifPresent(token -> made.tokens.put(grant.name(), token));
             if (grant.material() instanceof Material.Vault place) {
                 made.vaulted.put(
@@ -140,11 +145,12 @@ public final class Grants implements SessionCredentials, AutoCloseable {
     private Choice chosen(CredentialGrant grant, Opened own) {
         MintedToken token = tokens.get(grant.name());
         if (token == null) {
-            return new Chosen(new GrantUse(grant, own.secret(), own.texts(), now, () -> {}));
+            return counted(grant, new GrantUse(grant, own.secret(), own.texts(), now, () -> {}));
         }
         return switch (token.look(own.secret())) {
             case MintedToken.Ready(Opened made) ->
-                    new Chosen(
+                    counted(
+                            grant,
                             new GrantUse(
                                     grant,
                                     made.secret(),
@@ -155,6 +161,14 @@ public final class Grants implements SessionCredentials, AutoCloseable {
             case MintedToken.Failed(EgressReason reason) ->
                     new Forbidden(reason, grant.id(), grant.name());
         };
+    }
+
+    /** Only what would be used counts, however often it was waited for. */
+    private Choice counted(CredentialGrant grant, Use use) {
+        UseRate rate = rates.get(grant.name());
+        return rate == null || rate.take()
+                ? new Chosen(use)
+                : new Forbidden(EgressReason.CREDENTIAL_LIMIT, grant.id(), grant.name());
     }
 
     private static boolean carries(HttpRequest request, List<String> placeholders) {

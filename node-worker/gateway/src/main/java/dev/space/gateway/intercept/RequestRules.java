@@ -138,6 +138,7 @@ final class RequestRules {
         int status =
                 switch (reason) {
                     case CREDENTIAL_UNAVAILABLE, TOKEN_REFUSED -> 502;
+                    case CREDENTIAL_LIMIT -> 429;
                     case CREDENTIAL_STORE_UNAVAILABLE, TOKEN_UNAVAILABLE -> 503;
                     default -> 403;
                 };

@@ -7,7 +7,9 @@ import dev.space.gatewayapi.v1.Event;
 import dev.space.gatewayapi.v1.EventsRequest;
 import dev.space.gatewayapi.v1.Kind;
 import dev.space.model.credential.CredentialGrant;
+import dev.space.model.credential.CredentialUse;
 import dev.space.model.credential.Injection;
+import dev.space.model.credential.UseLimit;
 import dev.space.model.egress.HttpMatch;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -178,6 +180,24 @@ final class InjectTest {
         assertThat(rig.curl(flag, "-i", "--data-binary", "@" + large(), URL + "/echo"))
                 .contains(" 413")
                 .contains("REQUEST_TOO_LARGE");
+    }
+
+    @Test
+    void aCredentialIsUsedNoOftenerThanItsLimit() throws Exception {
+        CredentialUse plain = grant("one", new Injection.Header("x-key", "")).use();
+        CredentialUse limited =
+                new CredentialUse(
+                        plain.hosts(),
+                        plain.match(),
+                        plain.injection(),
+                        Optional.of(new UseLimit(2, UseLimit.Per.MINUTE)));
+        bind(sealer.grant("one", limited, SECRET));
+        assertThat(rig.curl("-i", URL + "/echo")).contains(" 200");
+        assertThat(rig.curl("-i", URL + "/echo")).contains(" 200");
+        String third = rig.curl("-i", URL + "/echo");
+        assertThat(third).contains(" 429").contains("space-refused: CREDENTIAL_LIMIT");
+        assertClean(third);
+        assertThat(origin.seen()).hasSize(2);
     }
 
     @Test

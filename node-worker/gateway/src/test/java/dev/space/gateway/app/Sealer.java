@@ -57,11 +57,17 @@ final class Sealer {
     CredentialGrant grant(
             String name, String host, int port, HttpMatch match, Injection injection, String secret)
             throws GeneralSecurityException {
-        CredentialUse use =
+        return grant(
+                name,
                 new CredentialUse(
                         List.of(new GrantedHost(HostPattern.of(host), List.of(port))),
                         match,
-                        injection);
+                        injection),
+                secret);
+    }
+
+    CredentialGrant grant(String name, CredentialUse use, String secret)
+            throws GeneralSecurityException {
         byte[] context =
                 CredentialGrant.sealingContext(SCOPE, ID, 1, use).getBytes(StandardCharsets.UTF_8);
         byte[] sealed =

@@ -4,13 +4,16 @@ import dev.space.model.egress.HttpMatch;
 import dev.space.model.json.JsonTree;
 import dev.space.model.json.JsonTree.Node;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a credential is for: all of it but its name and its secret.
  *
  * @param hosts at least one
+ * @param limit of each session that it is granted to; none where it is empty
  */
-public record CredentialUse(List<GrantedHost> hosts, HttpMatch match, Injection injection) {
+public record CredentialUse(
+        List<GrantedHost> hosts, HttpMatch match, Injection injection, Optional<UseLimit> limit) {
 
     /** Hosts of one credential. */
     public static final int HOSTS_MAX = 16;
@@ -25,19 +28,21 @@ public record CredentialUse(List<GrantedHost> hosts, HttpMatch match, Injection 
         }
     }
 
+    /** Without a limit. */
+    public CredentialUse(List<GrantedHost> hosts, HttpMatch match, Injection injection) {
+        this(hosts, match, injection, Optional.empty());
+    }
+
     /**
-     * From an object with the fields {@code hosts}, {@code methods}, {@code path} and {@code
-     * injection}.
+     * From an object with the fields {@code hosts}, {@code methods}, {@code path}, {@code
+     * injection} and {@code limit}.
      *
      * @throws dev.space.model.SpaceException INVALID_ARGUMENT with the field and what it must be
      */
     public static CredentialUse parse(String json) {
         Node use = JsonTree.read(json, "credential", JSON_CHARS_MAX);
-        use.only("hosts", "methods", "path", "injection");
-        return new CredentialUse(
-                GrantsParser.hosts(use),
-                HttpMatch.of(use),
-                GrantsParser.injection(GrantsParser.needed(use, "injection")));
+        use.only("hosts", "methods", "path", "injection", "limit");
+        return GrantsParser.use(use);
     }
 
     /** Canonical. */

@@ -49,6 +49,7 @@ final class GrantsParser {
                 "methods",
                 "path",
                 "injection",
+                "limit",
                 "expires",
                 "sealed",
                 "vault");
@@ -57,9 +58,7 @@ final class GrantsParser {
         String scope = needed(grant, "scope").text(GrantsParser::scope);
         long version = needed(grant, "version").number(1, Long.MAX_VALUE);
         String name = needed(grant, "name").text(CredentialGrant::checkedName);
-        CredentialUse use =
-                new CredentialUse(
-                        hosts(grant), HttpMatch.of(grant), injection(needed(grant, "injection")));
+        CredentialUse use = use(grant);
         Material material = material(grant);
         return checked(
                 grant.path(),
@@ -74,6 +73,22 @@ final class GrantsParser {
                                         ? OptionalLong.empty()
                                         : OptionalLong.of(expires.get().number(0, Long.MAX_VALUE)),
                                 material));
+    }
+
+    static CredentialUse use(Node holder) {
+        return new CredentialUse(
+                hosts(holder),
+                HttpMatch.of(holder),
+                injection(needed(holder, "injection")),
+                holder.field("limit").map(GrantsParser::limit));
+    }
+
+    private static UseLimit limit(Node limit) {
+        limit.only("requests", "per");
+        long requests = needed(limit, "requests").number(1, UseLimit.REQUESTS_MAX);
+        return new UseLimit(
+                (int) requests,
+                needed(limit, "per").text(text -> one(UseLimit.Per.values(), p -> p.wire(), text)));
     }
 
     private static String id(String text) {

@@ -85,6 +85,12 @@ final class GrantsWriter {
         }
         out.writeFieldName("injection");
         injection(out, use.injection());
+        if (use.limit().isPresent()) {
+            out.writeObjectFieldStart("limit");
+            out.writeNumberField("requests", use.limit().get().requests());
+            out.writeStringField("per", use.limit().get().per().wire());
+            out.writeEndObject();
+        }
     }
 
     private static void optional(JsonGenerator out, String field, String value) throws IOException {

@@ -34,6 +34,7 @@ public enum EgressReason {
     CREDENTIAL_STORE_UNAVAILABLE("What keeps the credential does not answer; try again later."),
     TOKEN_REFUSED("The token endpoint gives no token for the credential."),
     TOKEN_UNAVAILABLE("The token endpoint cannot be reached or trusted; try again later."),
+    CREDENTIAL_LIMIT("The session uses the credential more often than it may."),
     LIMIT_CONNECTIONS("The session has as many connections as it may have."),
     LIMIT_RATE("The session asks more often than it may."),
     LIMIT_NAMES("The session asked for as many names as it may."),

@@ -185,7 +185,16 @@ final class CredentialGrantsPropertyTest {
                 Ids.text(random.nextBoolean() ? "prj" : "org", id),
                 1 + random.nextInt(9),
                 "name-" + random.nextInt(9),
-                new CredentialUse(hosts, new HttpMatch(methods, pick(random, PATHS)), injection),
+                new CredentialUse(
+                        hosts,
+                        new HttpMatch(methods, pick(random, PATHS)),
+                        injection,
+                        random.nextBoolean()
+                                ? Optional.empty()
+                                : Optional.of(
+                                        new UseLimit(
+                                                1 + random.nextInt(9),
+                                                pick(random, List.of(UseLimit.Per.values()))))),
                 random.nextBoolean()
                         ? OptionalLong.empty()
                         : OptionalLong.of(NOW - 2 + random.nextInt(5)),

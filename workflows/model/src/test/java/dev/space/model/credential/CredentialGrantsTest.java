@@ -54,6 +54,11 @@ final class CredentialGrantsTest {
                 "*.example.com|10.0.0.1|an address is no name",
                 "/v1/*|/v1/../*|a path begins",
                 "expires|expiry|there is no such field",
+                "`\"expires\"`|`\"limit\":{\"requests\":0,\"per\":\"minute\"},\"expires\"`|"
+                        + "limit.requests: must be a whole number",
+                "`\"expires\"`|`\"limit\":{\"requests\":1,\"per\":\"day\"},\"expires\"`|"
+                        + "\"day\": must be one of second, minute",
+                "`\"expires\"`|`\"limit\":{\"requests\":1},\"expires\"`|limit.per: is missing",
                 "crd_|cre_|not a credential's id",
                 "prj_|ses_|not the id of a project",
             })
