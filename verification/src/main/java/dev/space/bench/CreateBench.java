@@ -10,23 +10,31 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * From the API call that creates a session until its first command's output is there: each when a
- * hot VM waits for it, one after the other, ten at once, and in bursts when the pool is full. The
- * floor is the bare work below: of a hot VM to go on, else the restore of the same start snapshot,
- * each to the same output, as many at once, without API, workflow, database, node or jail.
+ * From the API call that creates a session until its first command's output is there: each when the
+ * pool is full and at rest, each as soon as one hot VM waits while the pool is being refilled, one
+ * after the other, ten at once, and in bursts when the pool is full. The floor is the bare work
+ * below: of a hot VM to go on, else the restore of the same start snapshot, each to the same
+ * output, as many at once, without API, workflow, database, node or jail.
  */
 final class CreateBench {
 
     private static final int AT_ONCE = 10;
     private static final List<Integer> BURSTS = List.of(8, 32);
     private static final String HOT = "hot";
+    private static final String REFILLING = "refilling";
     private static final String SEQUENTIAL = "sequential";
     private static final String PARALLEL = "parallel-" + AT_ONCE;
     private static final String BURST = "burst-";
 
     /** What {@code --only} may name. */
     static final List<String> MODES =
-            List.of(HOT, SEQUENTIAL, PARALLEL, BURST + BURSTS.get(0), BURST + BURSTS.get(1));
+            List.of(
+                    HOT,
+                    REFILLING,
+                    SEQUENTIAL,
+                    PARALLEL,
+                    BURST + BURSTS.get(0),
+                    BURST + BURSTS.get(1));
 
     private static final int TURN = 5;
     private static final int WARM_UP = 2;
@@ -49,7 +57,10 @@ final class CreateBench {
         int pool = target.poolSize();
         try (ColdStart cold = target.coldStart()) {
             if (pool > 0 && wanted(HOT)) {
-                results.add(hot(cold));
+                results.add(hot(HOT, target::awaitFullPool, cold));
+            }
+            if (pool > 0 && wanted(REFILLING)) {
+                results.add(hot(REFILLING, target::awaitHot, cold));
             }
             if (wanted(SEQUENTIAL)) {
                 results.add(mode(SEQUENTIAL, 1, cold));
@@ -70,29 +81,34 @@ final class CreateBench {
         return options.only().isEmpty() || options.only().equals(mode);
     }
 
+    /** What is waited for before each creation. */
+    private interface Wait {
+        void await() throws Exception;
+    }
+
     /** Each creation finds a hot VM. */
-    private BenchResult hot(ColdStart cold) throws Exception {
+    private BenchResult hot(String mode, Wait ready, ColdStart cold) throws Exception {
         Samples times = new Samples();
         Samples floorTimes = new Samples();
         Parallel product = new Parallel();
         Parallel floor = new Parallel();
         for (int i = 0; i < HOT_WARM_UP; i++) {
-            hotTurn(1, product, new Samples());
+            hotTurn(1, ready, product, new Samples());
         }
         floor.measure(WARM_UP, 1, new Samples(), _ -> goOn(cold));
         created.clear();
         Phases before = Phases.now(target.port("control"));
         for (int done = 0; done < options.n(); done += TURN) {
             int now = Math.min(TURN, options.n() - done);
-            hotTurn(now, product, times);
+            hotTurn(now, ready, product, times);
             floor.measure(now, 1, floorTimes, _ -> goOn(cold));
         }
         Phases after = Phases.now(target.port("control"));
-        product.tell("create, hot");
-        floor.tell("the floor, hot");
+        product.tell("create, " + mode);
+        floor.tell("the floor, " + mode);
         return new BenchResult(
                 "create",
-                HOT,
+                mode,
                 options.n(),
                 times,
                 "hot",
@@ -100,9 +116,9 @@ final class CreateBench {
                 options.phases() ? phases(after.since(before)) : Map.of());
     }
 
-    private void hotTurn(int n, Parallel product, Samples times) throws Exception {
+    private void hotTurn(int n, Wait ready, Parallel product, Samples times) throws Exception {
         for (int i = 0; i < n; i++) {
-            target.awaitHot(1);
+            ready.await();
             product.measure(1, 1, times, _ -> create());
         }
     }
@@ -122,7 +138,7 @@ final class CreateBench {
         Parallel floor = new Parallel();
         int bursts = Math.max(1, options.n() / size);
         for (int i = 0; i < bursts; i++) {
-            target.awaitHot(pool);
+            target.awaitFullPool();
             product.measure(size, size, times, _ -> create());
             floor.measure(size, size, floorTimes, _ -> restore(cold));
         }

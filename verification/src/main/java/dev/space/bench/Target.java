@@ -35,6 +35,7 @@ final class Target implements AutoCloseable {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern HOT = Pattern.compile("(?m)^space_node_pool_hot (\\S+)");
+    private static final Pattern TO_BE = Pattern.compile("(?m)^space_node_pool_target (\\S+)");
     private static final Duration POOL_MAX = Duration.ofMinutes(1);
     private static final int POOL_LOOK_MILLIS = 50;
     private static final Executor LATER =
@@ -206,21 +207,37 @@ final class Target implements AutoCloseable {
         return node;
     }
 
-    /** Returns when this many hot VMs wait; what is measured begins after that. */
-    void awaitHot(int wanted) throws IOException, InterruptedException {
+    /** Returns when a hot VM waits; what is measured begins after that. */
+    void awaitHot() throws IOException, InterruptedException {
+        awaitPool(false);
+    }
+
+    /** Returns when as many hot VMs wait as there are to be, so that none is being made. */
+    void awaitFullPool() throws IOException, InterruptedException {
+        awaitPool(true);
+    }
+
+    private void awaitPool(boolean full) throws IOException, InterruptedException {
         long until = System.nanoTime() + POOL_MAX.toNanos();
         double there = 0;
+        double enough = 1;
         while (System.nanoTime() < until) {
-            Matcher figure = HOT.matcher(Phases.scrape(port("node-http")));
-            there = figure.find() ? Double.parseDouble(figure.group(1)) : 0;
-            if (there >= wanted) {
+            String figures = Phases.scrape(port("node-http"));
+            there = figure(HOT, figures);
+            enough = full ? Math.max(1, figure(TO_BE, figures)) : 1;
+            if (there >= enough) {
                 return;
             }
             CompletableFuture.runAsync(() -> {}, LATER).join();
         }
         throw new IllegalStateException(
-                "%d hot VMs were to wait, after %d s there are %.0f"
-                        .formatted(wanted, POOL_MAX.toSeconds(), there));
+                "%.0f hot VMs were to wait, after %d s there are %.0f"
+                        .formatted(enough, POOL_MAX.toSeconds(), there));
+    }
+
+    private static double figure(Pattern name, String figures) {
+        Matcher figure = name.matcher(figures);
+        return figure.find() ? Double.parseDouble(figure.group(1)) : 0;
     }
 
     @Override
