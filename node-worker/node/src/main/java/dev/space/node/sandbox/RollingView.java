@@ -10,6 +10,7 @@ import dev.space.node.volumes.SnapshotCosts;
 import dev.space.node.volumes.SnapshotManifest;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -87,7 +88,10 @@ public final class RollingView {
         return SnapshotCosts.of(parts.volume(), session, snapshots(session).reversed());
     }
 
-    /** True when the sandbox of the session began with this snapshot, or the next one will. */
+    /**
+     * True when the sandbox of the session began with this snapshot, or the next one will, or what
+     * an operation makes that was accepted.
+     */
     public boolean standsOn(SessionId id, SnapshotId snapshot) {
         Session session = sessions.get(id);
         if (session == null) {
@@ -96,16 +100,22 @@ public final class RollingView {
         SessionRecord record = session.record();
         Present present = record.present();
         LiveVm.Stop stop = record.live() == null ? null : record.live().stop();
-        return (present != null && snapshot.equals(present.source()))
+        return record.holds(snapshot, parts.clock().millis())
+                || (present != null && snapshot.equals(present.source()))
                 || (stop != null && stop.snapshot().equals(snapshot));
     }
 
     /** Removes what the control plane lists no more; false when that must be asked for again. */
     public boolean forget(SessionId id, List<SnapshotId> snapshots) {
-        return !sessions.containsKey(id) || snapshots.isEmpty() || !remove(id, snapshots).isEmpty();
+        return !sessions.containsKey(id)
+                || snapshots.isEmpty()
+                || remove(id, snapshots).containsAll(snapshots);
     }
 
-    /** Removes snapshots; answers which are gone now: all, or none while a step is at work. */
+    /**
+     * Removes snapshots; answers which are gone now: none while a step is at work, else all but
+     * what an operation took hold of since they were chosen.
+     */
     public Set<SnapshotId> remove(SessionId id, List<SnapshotId> snapshots) {
         Session session = sessions.get(id);
         if (session == null || snapshots.isEmpty()) {
@@ -113,10 +123,14 @@ public final class RollingView {
         }
         return session.<Set<SnapshotId>>whenIdle(
                         () -> {
+                            Set<SnapshotId> gone = new HashSet<>();
                             for (SnapshotId snapshot : snapshots) {
-                                parts.snapshots().delete(id, snapshot);
+                                if (!session.record().holds(snapshot, parts.clock().millis())) {
+                                    parts.snapshots().delete(id, snapshot);
+                                    gone.add(snapshot);
+                                }
                             }
-                            return Optional.of(Set.copyOf(snapshots));
+                            return Optional.of(gone);
                         })
                 .orElse(Set.of());
     }
