@@ -39,7 +39,10 @@ public final class DiskGuard {
     private final LongSupplier nanos;
     private final Map<Guarded, Long> before = new HashMap<>();
     private final Map<Guarded, Long> told = new HashMap<>();
-    private boolean isShort;
+
+    /** At first as well: what an earlier process held goes on when there is space. */
+    private boolean isShort = true;
+
     private long rememberedAt;
     private long actedAt = Long.MAX_VALUE;
 

@@ -100,6 +100,16 @@ final class Adoption {
         parts.egress().adopted(session.id(), live.start().epoch(), slot, session.directory());
         ends.watch(session, live.start(), vm);
         LOG.info("adopted the sandbox of {} started by {}", session.id(), live.start());
+        holdAgain(session, vm);
+    }
+
+    /** For want of space, most likely; the guard lets it go when there is some. */
+    private static void holdAgain(Session session, Vm vm) {
+        try {
+            vm.held().goBack();
+        } catch (RuntimeException e) {
+            LOG.warn("{} is not held again", session.id(), e);
+        }
     }
 
     private static VmExit error(String detail) {

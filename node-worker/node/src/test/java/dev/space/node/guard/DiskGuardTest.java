@@ -152,6 +152,26 @@ final class DiskGuardTest {
     }
 
     @Test
+    void whatAnEarlierProcessHeldIsToldOfAndGoesOnWhenThereIsSpace() {
+        Writer one = sandbox(1);
+        assertThat(one.hold.hold()).isTrue();
+        look(600);
+        assertThat(held()).containsExactly(one);
+        assertThat(reports).hasSize(1);
+        look(1000);
+        assertThat(held()).isEmpty();
+    }
+
+    @Test
+    void whatAnEarlierProcessHeldGoesOnAtTheFirstLookWhenThereIsSpace() {
+        Writer one = sandbox(1);
+        assertThat(one.hold.hold()).isTrue();
+        look(1000);
+        assertThat(held()).isEmpty();
+        assertThat(reports).isEmpty();
+    }
+
+    @Test
     void whatIsComparedIsNotOlderThanHalfAMinute() {
         Writer early = sandbox(1);
         Writer late = sandbox(2);

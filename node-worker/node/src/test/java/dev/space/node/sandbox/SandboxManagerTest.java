@@ -229,6 +229,20 @@ final class SandboxManagerTest {
     }
 
     @Test
+    void whatWasHeldForWantOfSpaceStaysSoOverARestart() {
+        node.manager().start(TestNode.start(ref(1, 1, 1, 1), null));
+        assertThat(node.manager().running(SESSION, 1).vm().held().hold()).isTrue();
+        node.restart();
+        assertThat(node.manager().running(SESSION, 1).vm().held().isHeld()).isTrue();
+
+        node.manager().running(SESSION, 1).vm().held().letGo();
+        node.restart();
+        assertThat(node.manager().running(SESSION, 1).vm().held().isHeld())
+                .as("one that was not held goes on")
+                .isFalse();
+    }
+
+    @Test
     void memoryAndSlotsAreNotPromisedTwice() {
         node.memoryBytes = 300L << 20;
         node.restart();

@@ -145,6 +145,9 @@ public final class FakeEngine implements Engine {
             synchronized (this) {
                 free.remove(record.slot().number());
             }
+            if (vm.held().isHeld()) {
+                vm.held().interrupt();
+            }
         }
         return Optional.ofNullable(vm);
     }

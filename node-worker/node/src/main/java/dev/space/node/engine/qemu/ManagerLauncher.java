@@ -117,6 +117,11 @@ public final class ManagerLauncher implements VmmLauncher {
     }
 
     @Override
+    public boolean isFrozen(int slot) {
+        return slots().stream().anyMatch(s -> s.slot() == slot && s.frozen());
+    }
+
+    @Override
     public void thaw(int slot) {
         tell("thaw the VMM of slot " + slot, () -> client.thawSlot(slot));
     }

@@ -111,6 +111,7 @@ public final class QemuEngine implements Engine {
             return Optional.empty();
         }
         // An earlier process may have held it: a VMM that stands still answers nothing.
+        boolean held = launcher.isFrozen(record.slot().number());
         launcher.thaw(record.slot().number());
         QmpClient qmp = QmpClient.connect(files.directory().resolve("qmp.sock"));
         WaitingQemu.setCapabilities(qmp);
@@ -120,6 +121,9 @@ public final class QemuEngine implements Engine {
                 new GuestLink(files.directory().resolve("agent.sock"), Token.of(token.bytes()));
         QemuVm vm = new QemuVm(record, files, launcher, qmp, link, stopped);
         vm.watch(process);
+        if (held) {
+            vm.held().interrupt();
+        }
         return Optional.of(vm);
     }
 

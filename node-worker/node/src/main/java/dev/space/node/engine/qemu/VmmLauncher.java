@@ -21,6 +21,9 @@ public interface VmmLauncher {
     /** Freezes whatever runs in the slot; returns when it stands still. */
     void freeze(int slot);
 
+    /** As {@link #freeze} left it. */
+    boolean isFrozen(int slot);
+
     /** Undoes {@link #freeze}; where nothing is frozen it does nothing. */
     void thaw(int slot);
 

@@ -9,6 +9,7 @@ public final class VmHold {
     private final Runnable freeze;
     private final Runnable thaw;
     private boolean aside;
+    private boolean interrupted;
     private volatile boolean held;
 
     /** Both are repeatable. */
@@ -45,6 +46,20 @@ public final class VmHold {
         if (held) {
             thaw.run();
             held = false;
+        }
+    }
+
+    /** Let go for as long as its adoption takes; an earlier process may have held it. */
+    public synchronized void interrupt() {
+        letGo();
+        interrupted = true;
+    }
+
+    /** After {@link #interrupt} it is held again, until there is a reason to let it go. */
+    public synchronized void goBack() {
+        if (interrupted) {
+            interrupted = false;
+            var _ = hold();
         }
     }
 
