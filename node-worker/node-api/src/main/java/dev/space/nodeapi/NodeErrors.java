@@ -20,6 +20,12 @@ public final class NodeErrors {
     /** A description is for people; what is longer is cut. */
     private static final int DETAIL_CHARS_MAX = 1000;
 
+    /**
+     * What the control plane's server answers to a call that it never began, when the end of the
+     * request overtook the request (quarkusio/quarkus 54084): as if nobody had answered.
+     */
+    private static final String NOT_BEGUN = "Half-closed without a request";
+
     private NodeErrors() {}
 
     /** What a server answers. */
@@ -70,6 +76,10 @@ public final class NodeErrors {
         String detail = status.getDescription() == null ? "" : cut(status.getDescription());
         if (name != null && known(name)) {
             return new SpaceException(ErrorCode.valueOf(name), detail, cause);
+        }
+        if (status.getCode() == Status.Code.INTERNAL && NOT_BEGUN.equals(detail)) {
+            return new SpaceException(
+                    ErrorCode.NODE_UNREACHABLE, "node " + node + " did not take the call", cause);
         }
         return switch (status.getCode()) {
             case UNAVAILABLE ->
