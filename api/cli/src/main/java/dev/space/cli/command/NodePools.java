@@ -17,22 +17,43 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** VMs that wait for sessions on this machine's nodes, as the nodes' own metrics tell. */
+/**
+ * What this machine's nodes tell in their own metrics: VMs that wait for sessions, and what
+ * snapshots cost.
+ */
 final class NodePools {
 
     private static final Duration ASK_MAX = Duration.ofSeconds(1);
     private static final String HOT = "space_node_pool_hot";
     private static final String PREPARED = "space_node_pool_prepared";
+    private static final String USED = "space_node_snapshots_bytes";
+    private static final String USED_MAX = "space_node_snapshots_max_bytes";
+    private static final String SESSION = "space_node_session_snapshots_bytes";
+    private static final String SESSION_MAX = "space_node_session_snapshots_max_bytes";
+    private static final Set<String> NAMES =
+            Set.of(HOT, PREPARED, USED, USED_MAX, SESSION, SESSION_MAX);
 
     private NodePools() {}
 
     /** What one node keeps ready. */
     record Pool(long hot, long prepared) {}
 
+    /**
+     * What snapshots cost on a node's disk, and what they may; a bound of 0 is none.
+     *
+     * @param largestSessionBytes of the session with the most
+     */
+    record Snapshots(long bytes, long bytesMax, long largestSessionBytes, long sessionBytesMax) {}
+
+    /** All that is told of one node. */
+    record Figures(Pool pool, @Nullable Snapshots snapshots) {}
+
     /** By the node's id; one that does not answer is left out. */
-    static Map<String, Pool> of(Platform platform) {
-        Map<String, Pool> pools = new HashMap<>();
+    static Map<String, Figures> of(Platform platform) {
+        Map<String, Figures> pools = new HashMap<>();
         Optional<Ports> ports = Ports.stored(platform);
         if (ports.isEmpty()) {
             return pools;
@@ -69,16 +90,26 @@ final class NodePools {
     }
 
     /** From a page in Prometheus' text format. */
-    static Optional<Pool> read(String metrics) {
+    static Optional<Figures> read(String metrics) {
         Map<String, Long> values = new HashMap<>();
         metrics.lines()
-                .filter(line -> line.startsWith(HOT + " ") || line.startsWith(PREPARED + " "))
                 .map(line -> line.split(" ", -1))
+                .filter(part -> part.length == 2 && NAMES.contains(part[0]))
                 .forEach(part -> values.put(part[0], Math.round(Double.parseDouble(part[1]))));
         Long hot = values.get(HOT);
         Long prepared = values.get(PREPARED);
         return hot == null || prepared == null
                 ? Optional.empty()
-                : Optional.of(new Pool(hot, prepared));
+                : Optional.of(new Figures(new Pool(hot, prepared), snapshots(values)));
+    }
+
+    private static @Nullable Snapshots snapshots(Map<String, Long> values) {
+        return values.size() < NAMES.size()
+                ? null
+                : new Snapshots(
+                        values.getOrDefault(USED, 0L),
+                        values.getOrDefault(USED_MAX, 0L),
+                        values.getOrDefault(SESSION, 0L),
+                        values.getOrDefault(SESSION_MAX, 0L));
     }
 }

@@ -66,7 +66,7 @@ public final class StatusCommand implements Callable<Integer> {
         if (isReady(state.get())) {
             try (SpaceClient client = ApiAccess.open(platform);
                     SpaceClient sessions = ApiAccess.widest(platform)) {
-                all.set("nodes", withPools(platform, client.get("/v1/nodes").path("nodes")));
+                all.set("nodes", withFigures(platform, client.get("/v1/nodes").path("nodes")));
                 all.set("sessions", Json.MAPPER.valueToTree(sessions.sessions()));
             } catch (ApiException | PlatformException e) {
                 all.put("apiFault", e.getMessage());
@@ -75,12 +75,15 @@ public final class StatusCommand implements Callable<Integer> {
         return all;
     }
 
-    private static JsonNode withPools(Platform platform, JsonNode nodes) {
-        Map<String, NodePools.Pool> pools = NodePools.of(platform);
+    private static JsonNode withFigures(Platform platform, JsonNode nodes) {
+        Map<String, NodePools.Figures> all = NodePools.of(platform);
         for (JsonNode node : nodes) {
-            NodePools.Pool pool = pools.get(node.path("id").asText());
-            if (pool != null && node instanceof ObjectNode fields) {
-                fields.set("pool", Json.MAPPER.valueToTree(pool));
+            NodePools.Figures own = all.get(node.path("id").asText());
+            if (own != null && node instanceof ObjectNode fields) {
+                fields.set("pool", Json.MAPPER.valueToTree(own.pool()));
+                if (own.snapshots() != null) {
+                    fields.set("snapshots", Json.MAPPER.valueToTree(own.snapshots()));
+                }
             }
         }
         return nodes;
@@ -109,15 +112,34 @@ public final class StatusCommand implements Callable<Integer> {
         return (bytes.asLong() >> 20) + " MiB";
     }
 
-    private static String words(NodePools.@Nullable Pool pool) {
-        return pool == null ? "-" : pool.hot() + " hot, " + pool.prepared() + " prepared";
+    private static String words(NodePools.@Nullable Figures own) {
+        return own == null
+                ? "-"
+                : own.pool().hot() + " hot, " + own.pool().prepared() + " prepared";
+    }
+
+    /** What is measured only where there is a bound is not told without one. */
+    static String words(NodePools.@Nullable Snapshots own) {
+        if (own == null || (own.bytesMax() == 0 && own.sessionBytesMax() == 0)) {
+            return "-";
+        }
+        return "%d MiB%s, largest session %d MiB%s"
+                .formatted(
+                        own.bytes() >> 20,
+                        of(own.bytesMax()),
+                        own.largestSessionBytes() >> 20,
+                        of(own.sessionBytesMax()));
+    }
+
+    private static String of(long bound) {
+        return bound == 0 ? "" : " of " + (bound >> 20);
     }
 
     private static void printFromApi(Platform platform) {
         try (SpaceClient client = ApiAccess.open(platform);
                 SpaceClient sessions = ApiAccess.widest(platform)) {
             System.out.printf(
-                    "%n%-14s %-6s %-7s %-6s %-12s %-16s %-14s %s%n",
+                    "%n%-14s %-6s %-7s %-6s %-12s %-16s %-14s %-20s %s%n",
                     "NODE",
                     "ALIVE",
                     "ENGINE",
@@ -125,11 +147,13 @@ public final class StatusCommand implements Callable<Integer> {
                     "SLOTS FREE",
                     "MEMORY FREE",
                     "DISK FREE",
-                    "POOL");
-            Map<String, NodePools.Pool> pools = NodePools.of(platform);
+                    "POOL",
+                    "SNAPSHOTS");
+            Map<String, NodePools.Figures> figures = NodePools.of(platform);
             for (JsonNode node : client.get("/v1/nodes").path("nodes")) {
+                NodePools.Figures own = figures.get(node.path("id").asText());
                 System.out.printf(
-                        "%-14s %-6s %-7s %-6s %-12s %-16s %-14s %s%n",
+                        "%-14s %-6s %-7s %-6s %-12s %-16s %-14s %-20s %s%n",
                         node.path("id").asText(),
                         node.path("cordoned").asBoolean() ? "drains" : node.path("alive").asText(),
                         node.path("engine").asText(),
@@ -137,7 +161,8 @@ public final class StatusCommand implements Callable<Integer> {
                         node.path("slotsFree").asInt() + " of " + node.path("slots").asInt(),
                         mib(node.path("memoryFreeBytes")),
                         mib(node.path("diskFreeBytes")),
-                        words(pools.get(node.path("id").asText())));
+                        words(own),
+                        words(own == null ? null : own.snapshots()));
             }
             printSessions(sessions.sessions());
         } catch (ApiException e) {

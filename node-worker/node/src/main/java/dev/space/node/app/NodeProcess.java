@@ -124,11 +124,12 @@ public final class NodeProcess implements AutoCloseable {
                                 clock,
                                 node.stateDir()));
         adopt();
+        PrometheusMeterRegistry registry = metrics(memory);
         health =
                 new HealthServer(
                         new InetSocketAddress(node.bindAddress(), node.httpPort()),
                         this::waitsFor,
-                        metrics(memory));
+                        registry);
         api = serve(node, token, memory);
         preparation.start();
         pool.start();
@@ -137,7 +138,7 @@ public final class NodeProcess implements AutoCloseable {
         housekeeping = Housekeeping.started(manager, outbox);
         guard.every(GUARD_LOOK, guard()::look);
         publishing = publishing(stored);
-        rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume());
+        rolling = Rolling.started(node, manager.rolling(), outbox, wiring.volume(), registry);
         reporter = control == null ? null : reporter(control, node.id(), figures);
         temporal =
                 config.temporal()

@@ -14,6 +14,8 @@ import dev.space.node.rolling.RollingSnapshots;
 import dev.space.node.rolling.SteadyTime;
 import dev.space.node.sandbox.RollingView;
 import dev.space.node.volumes.Volume;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -106,10 +108,35 @@ final class Rolling implements AutoCloseable {
                 config.nodeMib() << 20);
     }
 
-    static Rolling started(NodeConfig.Node node, RollingView view, ReportSink sink, Volume volume) {
+    static Rolling started(
+            NodeConfig.Node node,
+            RollingView view,
+            ReportSink sink,
+            Volume volume,
+            MeterRegistry registry) {
         Rolling made = new Rolling(node, view, sink, volume);
         made.start();
+        measure(made.quotas, registry);
         return made;
+    }
+
+    private static void measure(ByteQuotas quotas, MeterRegistry registry) {
+        Gauge.builder("space.node.snapshots.bytes", quotas, q -> q.used().nodeBytes())
+                .description(
+                        "What snapshots cost on the disk; measured only where there is a bound")
+                .register(registry);
+        Gauge.builder("space.node.snapshots.max.bytes", quotas, q -> q.bounds().nodeBytes())
+                .description("What they may; 0: no bound")
+                .register(registry);
+        Gauge.builder("space.node.session.snapshots.bytes", quotas, q -> q.used().largestBytes())
+                .description("What those of the session with the most cost")
+                .register(registry);
+        Gauge.builder(
+                        "space.node.session.snapshots.max.bytes",
+                        quotas,
+                        q -> q.bounds().sessionBytes())
+                .description("What those of one session may; 0: no bound")
+                .register(registry);
     }
 
     private void start() {

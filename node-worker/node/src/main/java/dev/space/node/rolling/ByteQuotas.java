@@ -31,6 +31,14 @@ public final class ByteQuotas {
     private final RollingSettings settings;
     private final SnapshotReports reports;
     private final Map<SessionId, Map<SnapshotId, Long>> costs = new HashMap<>();
+    private volatile Used used = new Used(0, 0);
+
+    /**
+     * What snapshots cost by the last look; nothing is measured without a bound.
+     *
+     * @param largestBytes those of the session with the most
+     */
+    public record Used(long nodeBytes, long largestBytes) {}
 
     public ByteQuotas(RollingView view, RollingSettings settings, SnapshotReports reports) {
         this.view = view;
@@ -52,6 +60,22 @@ public final class ByteQuotas {
         if (settings.nodeBytes() > 0) {
             boundNode();
         }
+        List<Long> each =
+                costs.values().stream()
+                        .map(c -> c.values().stream().mapToLong(Long::longValue).sum())
+                        .toList();
+        used =
+                new Used(
+                        each.stream().mapToLong(Long::longValue).sum(),
+                        each.stream().mapToLong(Long::longValue).max().orElse(0));
+    }
+
+    public Used used() {
+        return used;
+    }
+
+    public RollingSettings bounds() {
+        return settings;
     }
 
     private void measure() {
