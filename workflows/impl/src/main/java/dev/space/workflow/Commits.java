@@ -48,6 +48,7 @@ final class Commits {
         ReasonCode code =
                 switch (why.code()) {
                     case NODE_LOST -> ReasonCode.NODE_LOST;
+                    case KEY_REVOKED -> ReasonCode.KEY_REVOKED;
                     case LIMIT_EXCEEDED -> ReasonCode.CRASH_LOOP;
                     default -> ReasonCode.START_FAILED;
                 };

@@ -1,6 +1,7 @@
 package dev.space.workflow;
 
 import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.KeyRevokedReport;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.SessionRecord;
@@ -61,6 +62,18 @@ sealed interface Incoming {
         @Override
         public SessionEvent kind() {
             return SessionEvent.NODE_FULL;
+        }
+
+        @Override
+        public boolean concerns(SessionRecord record) {
+            return report.epoch() == record.epoch();
+        }
+    }
+
+    record KeyRevoked(KeyRevokedReport report) implements Incoming {
+        @Override
+        public SessionEvent kind() {
+            return SessionEvent.KEY_REVOKED;
         }
 
         @Override

@@ -58,8 +58,10 @@ final class Policies {
         switch (effect) {
             case HOLD -> {
                 hold(event); // perhaps about the VM that is being started
-                boolean gone = here && event.kind() == SessionEvent.VM_EXITED;
-                if (gone && operation.kind == OperationKind.CHECKPOINT) {
+                boolean urgent =
+                        event.kind() == SessionEvent.VM_EXITED
+                                || event.kind() == SessionEvent.KEY_REVOKED;
+                if (here && urgent && operation.kind == OperationKind.CHECKPOINT) {
                     operation.cancelTransfer(null); // what is stored of it can wait, it cannot
                 }
             }
@@ -114,6 +116,7 @@ final class Policies {
             }
             case SUSPEND -> idle((Incoming.Idle) event, OperationKind.SUSPEND);
             case POLICY, DESTROY_BY_POLICY -> deadline();
+            case REVOKE -> revoke();
             case DISCARD -> automatic(OperationKind.DESTROY, platform("discarded"), null);
             case IGNORE -> ignored(event.kind());
             default -> {}
@@ -204,6 +207,14 @@ final class Policies {
                         "the disk of node " + holder.record().node() + " was nearly full",
                         Workflow.currentTimeMillis());
         automatic(OperationKind.PAUSE, reason, null);
+    }
+
+    /** Its VM is ended and its disk kept; the row is asked whether the key is revoked still. */
+    private void revoke() {
+        String detail = "the organisation's key is revoked; give it back, then recover the session";
+        Reason reason = new Reason(ReasonCode.KEY_REVOKED, detail, Workflow.currentTimeMillis());
+        automatic(
+                OperationKind.RECOVER, reason, new Operation.GiveUp(ErrorCode.KEY_REVOKED, detail));
     }
 
     private void deadline() {

@@ -6,6 +6,7 @@ import dev.space.contract.session.CommandAnswer;
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
 import dev.space.contract.session.InFlight;
+import dev.space.contract.session.KeyRevokedReport;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.Reason;
@@ -172,6 +173,11 @@ public final class SessionWorkflowImpl implements SessionWorkflow {
     @Override
     public void nodeFull(NodeFullReport report) {
         policies.arrived(new Incoming.NodeFull(report));
+    }
+
+    @Override
+    public void keyRevoked(KeyRevokedReport report) {
+        policies.arrived(new Incoming.KeyRevoked(report));
     }
 
     @Override

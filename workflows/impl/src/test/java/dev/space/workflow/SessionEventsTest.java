@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.KeyRevokedReport;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.PolicyAction;
@@ -169,6 +170,31 @@ final class SessionEventsTest {
         session.typed().nodeFull(new NodeFullReport(1));
         session.awaitState(SessionState.PAUSED);
         assertThat(session.row().reason.code()).isEqualTo(ReasonCode.NODE_DISK_FULL);
+        assertThat(session.run(Command.RESUME)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+    }
+
+    @Test
+    void aRevokedKeyEndsWhatRunsAndTheSessionIsRecoveredWhenTheKeyIsBack() {
+        session.create();
+        assertThat(session.run(Command.CHECKPOINT)).isEqualTo(OperationState.DONE);
+        session.typed().keyRevoked(new KeyRevokedReport(7));
+        assertThat(session.run(Command.CHECKPOINT)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).as("another sandbox's").isEqualTo(SessionState.RUNNING);
+
+        session.typed().keyRevoked(new KeyRevokedReport(1));
+        session.typed().keyRevoked(new KeyRevokedReport(1));
+        session.awaitState(SessionState.FAILED);
+        assertThat(session.row().reason.code()).isEqualTo(ReasonCode.KEY_REVOKED);
+        assertThat(session.run(Command.RECOVER)).isEqualTo(OperationState.DONE);
+        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
+    }
+
+    @Test
+    void aRevokedKeyLeavesWhatDoesNotRunAsItIs() {
+        session.create();
+        assertThat(session.run(Command.PAUSE)).isEqualTo(OperationState.DONE);
+        session.typed().keyRevoked(new KeyRevokedReport(1));
         assertThat(session.run(Command.RESUME)).isEqualTo(OperationState.DONE);
         assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
     }

@@ -2,6 +2,7 @@ package dev.space.workflow;
 
 import dev.space.contract.session.DeadlinePolicy;
 import dev.space.contract.session.IdleReport;
+import dev.space.contract.session.KeyRevokedReport;
 import dev.space.contract.session.NodeChange;
 import dev.space.contract.session.NodeFullReport;
 import dev.space.contract.session.PolicyAction;
@@ -70,6 +71,7 @@ final class SessionLife implements AutoCloseable {
         OLD_REPORT,
         IDLE,
         NODE_FULL,
+        KEY_REVOKED,
         DEADLINE_PAUSES,
         DEADLINE_SUSPENDS,
         /** The object store is away, or back. */
@@ -173,6 +175,7 @@ final class SessionLife implements AutoCloseable {
             case OLD_REPORT -> reported.stream().findFirst().ifPresent(this::report);
             case IDLE -> idle();
             case NODE_FULL -> nodeFull();
+            case KEY_REVOKED -> keyRevoked();
             case DEADLINE_PAUSES -> deadline(PolicyAction.PAUSE);
             case DEADLINE_SUSPENDS -> deadline(PolicyAction.SUSPEND);
             case BUCKET_AWAY -> world.bucket.reachable(false);
@@ -268,6 +271,11 @@ final class SessionLife implements AutoCloseable {
     private void nodeFull() {
         NodeFullReport report = new NodeFullReport(session.row().epoch);
         client.tell(() -> session.typed().nodeFull(report));
+    }
+
+    private void keyRevoked() {
+        KeyRevokedReport report = new KeyRevokedReport(session.row().epoch);
+        client.tell(() -> session.typed().keyRevoked(report));
     }
 
     private void deadline(PolicyAction action) {

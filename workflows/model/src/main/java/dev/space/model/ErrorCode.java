@@ -51,6 +51,8 @@ public enum ErrorCode {
     CREDENTIAL_STORE_UNAVAILABLE(503, Retry.LATER, "The store of credentials does not answer now."),
     CREDENTIAL_STORE_REFUSED(
             502, Retry.NO, "The store of credentials does not let the platform in."),
+    KEY_REVOKED(403, Retry.NO, "The organisation's key is revoked; nothing of it may start."),
+    KEY_SERVICE_UNAVAILABLE(503, Retry.LATER, "The organisation's key service does not answer."),
     PROCESS_LOST(410, Retry.NO, "The process belonged to a sandbox that is no more.");
 
     /** Whether the same request may succeed later without a change by the caller. */

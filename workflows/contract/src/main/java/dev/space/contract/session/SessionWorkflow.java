@@ -72,6 +72,10 @@ public interface SessionWorkflow {
     @SignalMethod
     void nodeFull(NodeFullReport report);
 
+    /** The key of the session's organisation is revoked, and what runs must end. */
+    @SignalMethod
+    void keyRevoked(KeyRevokedReport report);
+
     /**
      * The deadline in the row was changed (null: removed); the row stays the truth and is asked
      * again when due.

@@ -292,7 +292,7 @@ final class StandardRows {
                 SUSPEND,
                 IGNORE,
                 DESTROY_BY_POLICY,
-                REVOKE,
+                IGNORE,
                 IGNORE);
         t.events(
                 SessionState.SUSPENDED,
@@ -304,7 +304,7 @@ final class StandardRows {
                 IGNORE,
                 IGNORE,
                 DESTROY_BY_POLICY,
-                REVOKE,
+                IGNORE,
                 IGNORE);
         t.events(
                 SessionState.FAILED,
@@ -316,7 +316,7 @@ final class StandardRows {
                 IGNORE,
                 IGNORE,
                 DESTROY_BY_POLICY,
-                REVOKE,
+                IGNORE,
                 IGNORE);
         EventEffect[] nothing = new EventEffect[SessionEvent.values().length];
         Arrays.fill(nothing, IGNORE);
@@ -337,7 +337,7 @@ final class StandardRows {
                         HOLD,
                         HOLD,
                         HOLD,
-                        END_OPERATION,
+                        HOLD,
                         NOTHING_NEW);
             }
         }
