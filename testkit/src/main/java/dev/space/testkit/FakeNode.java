@@ -394,8 +394,8 @@ public final class FakeNode implements NodeActivities {
             return known;
         }
         Vm dead = s.vm;
-        if (dead == null || dead.running()) {
-            return null;
+        if (dead == null || dead.start().epoch() >= request.ref().fence().epoch()) {
+            return null; // what still runs of an older epoch is ended for it
         }
         SnapshotTaken taken =
                 new SnapshotTaken(

@@ -148,7 +148,7 @@ class VaultIT {
     }
 
     /** Files of the platform's directory (logs, Temporal's store) with this text. */
-    private static List<Path> holding(Path data, String text) throws IOException {
+    static List<Path> holding(Path data, String text) throws IOException {
         try (Stream<Path> files = Files.walk(data)) {
             return files.filter(Files::isRegularFile)
                     .filter(f -> {

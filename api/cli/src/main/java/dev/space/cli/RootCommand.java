@@ -5,6 +5,7 @@ import dev.space.cli.command.BenchCommand;
 import dev.space.cli.command.ChangesCommand;
 import dev.space.cli.command.CreateCommand;
 import dev.space.cli.command.CredentialCommand;
+import dev.space.cli.command.CustomerKeyCommand;
 import dev.space.cli.command.DestroyCommand;
 import dev.space.cli.command.DoctorCommand;
 import dev.space.cli.command.DownCommand;
@@ -65,6 +66,7 @@ import picocli.CommandLine.Command;
             NetworkCommand.class,
             AuditCommand.class,
             CredentialCommand.class,
+            CustomerKeyCommand.class,
             GrantCommand.class,
             RevokeCommand.class,
             RollbackCommand.class,

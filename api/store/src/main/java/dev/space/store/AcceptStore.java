@@ -105,6 +105,10 @@ public class AcceptStore {
         if (refusal.isPresent()) {
             return refusal.get();
         }
+        Optional<Answer> keyless = withoutKey(tx, session, known.isPresent(), request);
+        if (keyless.isPresent()) {
+            return keyless.get();
+        }
         if (known.isEmpty()) {
             return write(tx, session, null, request);
         }
@@ -120,6 +124,38 @@ public class AcceptStore {
             return refused(ErrorCode.SNAPSHOT_NOT_FOUND, NO_TARGET, session.tombstone());
         }
         return withTarget(tx, session, row, write(tx, session, row, request));
+    }
+
+    /**
+     * Nothing starts while the organisation's key is not to be had; a creation is accepted and ends
+     * without a place, so that its session has an end. What ends a sandbox because of a revoked key
+     * is accepted only while the key is revoked.
+     */
+    private static Optional<Answer> withoutKey(
+            Db.Tx tx, SessionRow session, boolean known, Request request) throws SQLException {
+        boolean ends = request.reasonCode() == ReasonCode.KEY_REVOKED;
+        boolean starts = isStart(request.kind()) || request.kind() == OperationKind.FORK;
+        if (!starts || request.kind() == OperationKind.CREATE) {
+            return Optional.empty();
+        }
+        Placement.Unplaced why = CustomerKeyRows.refusal(tx, session).orElse(null);
+        boolean revoked = why != null && why.code() == ErrorCode.KEY_REVOKED;
+        if (ends) {
+            return revoked
+                    ? Optional.empty()
+                    : Optional.of(
+                            refused(ErrorCode.PRECONDITION_FAILED, "the key is not revoked", null));
+        }
+        // What crashed while the service is away is recovered: it ran, and goes on.
+        boolean goesOn = request.automatic() && !revoked;
+        if (why == null || goesOn) {
+            return Optional.empty();
+        }
+        if (known) {
+            CommitStore.end(
+                    tx, request.operation(), OperationState.REFUSED, why.code(), why.detail(), "");
+        }
+        return Optional.of(refused(why.code(), why.detail(), null));
     }
 
     /** Before anything is done: a rollback must have somewhere to go, a fork something to start. */
@@ -233,7 +269,8 @@ public class AcceptStore {
         long epoch = session.epoch();
         boolean start = isStart(request.kind());
         if (request.place()) {
-            node = place(tx, session, known).orElse(null);
+            boolean free = CustomerKeyRows.refusal(tx, session).isEmpty();
+            node = free ? place(tx, session, known).orElse(null) : null;
         }
         if (start && node != null) {
             epoch++;
@@ -309,6 +346,10 @@ public class AcceptStore {
 
     private static Placement.Unplaced why(Db.Tx tx, SessionRow session, @Nullable OperationRow row)
             throws SQLException {
+        Optional<Placement.Unplaced> keyless = CustomerKeyRows.refusal(tx, session);
+        if (keyless.isPresent()) {
+            return keyless.get();
+        }
         CommitStore.Snapshot target =
                 row == null || !startsFromTarget(session, row)
                         ? null

@@ -14,6 +14,7 @@ import dev.space.model.SessionState;
 import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.store.AcceptStore.Answer;
+import dev.space.store.LineageRows.Kept;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -378,8 +379,8 @@ class DurableRowsTest {
 
     @Test
     void aLineageHasOneKey() {
-        Blob mine = Blob.of("mine".getBytes(StandardCharsets.US_ASCII));
-        Blob other = Blob.of("other".getBytes(StandardCharsets.US_ASCII));
+        Kept mine = new Kept(Blob.of("mine".getBytes(StandardCharsets.US_ASCII)), null);
+        Kept other = new Kept(Blob.of("other".getBytes(StandardCharsets.US_ASCII)), null);
         assertThat(lineages.key(session.value())).isEmpty();
         assertThat(lineages.keep(session.value(), mine)).isEqualTo(mine);
         assertThat(lineages.keep(session.value(), other)).isEqualTo(mine);

@@ -6,11 +6,10 @@ import io.github.jopenlibs.vault.VaultConfig;
 import io.github.jopenlibs.vault.VaultException;
 import io.github.jopenlibs.vault.response.AuthResponse;
 import io.github.jopenlibs.vault.response.VaultResponse;
-import java.io.IOException;
+import java.net.URI;
 import java.net.http.HttpClient;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -21,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,10 +42,10 @@ final class VaultSession implements AutoCloseable {
     /** A refused call logs in anew, since the token may be revoked; but not all the time. */
     private static final long LOGIN_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private static final long ID_BYTES_MAX = 4096;
     private static final int KV = 2;
 
-    private final VaultSettings settings;
+    private final URI address;
+    private final VaultIds ids;
     private final LongSupplier nanos;
     private final HttpClient http;
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
@@ -59,14 +59,23 @@ final class VaultSession implements AutoCloseable {
     }
 
     VaultSession(VaultSettings settings, LongSupplier nanos) {
-        this.settings = settings;
+        this(
+                settings.address(),
+                settings.caFile().map(Roots::of),
+                VaultIds.inFiles(settings.roleIdFile(), settings.secretIdFile()),
+                nanos);
+    }
+
+    VaultSession(URI address, Optional<SSLContext> trust, VaultIds ids, LongSupplier nanos) {
+        this.address = address;
+        this.ids = ids;
         this.nanos = nanos;
         HttpClient.Builder client =
                 HttpClient.newBuilder()
                         .version(HttpClient.Version.HTTP_1_1)
                         .followRedirects(HttpClient.Redirect.NEVER)
                         .connectTimeout(CONNECT_MAX);
-        settings.caFile().ifPresent(file -> client.sslContext(Roots.of(file)));
+        trust.ifPresent(client::sslContext);
         this.http = client.build();
     }
 
@@ -141,8 +150,8 @@ final class VaultSession implements AutoCloseable {
     }
 
     private Token login(long now) {
-        try (Secret role = id("role id", settings.roleIdFile());
-                Secret secret = id("secret id", settings.secretIdFile())) {
+        try (Secret role = ids.roleId();
+                Secret secret = ids.secretId()) {
             AuthResponse answer =
                     driver(null, KV).auth().loginByAppRole(role.text(), secret.text());
             return Token.of(
@@ -153,23 +162,8 @@ final class VaultSession implements AutoCloseable {
             VaultFailure fault = Faults.of(failure);
             throw fault.fault().isPassing()
                     ? fault
-                    : new VaultFailure(
-                            VaultFault.LOGIN_REFUSED,
-                            "make a new secret id for the role and write it to the file that"
-                                    + " the settings name");
+                    : new VaultFailure(VaultFault.LOGIN_REFUSED, ids.remedy());
         }
-    }
-
-    private static Secret id(String name, Path file) {
-        try {
-            if (Files.size(file) <= ID_BYTES_MAX) {
-                return Secret.ofText(name, Files.readString(file).strip());
-            }
-        } catch (IOException unreadable) {
-            throw new VaultFailure(
-                    VaultFault.MISCONFIGURED, name + ": " + file + " cannot be read");
-        }
-        throw new VaultFailure(VaultFault.MISCONFIGURED, name + ": " + file + " is too long");
     }
 
     private void forget(Token used) throws InterruptedException {
@@ -189,7 +183,7 @@ final class VaultSession implements AutoCloseable {
             VaultConfig config =
                     new VaultConfig()
                             .environmentLoader(new NoEnvironment())
-                            .address(settings.address().toString())
+                            .address(address.toString())
                             .httpClient(http)
                             .readTimeout(REQUEST_SECONDS_MAX)
                             .engineVersion(engine);

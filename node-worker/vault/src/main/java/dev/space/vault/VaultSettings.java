@@ -23,25 +23,30 @@ public record VaultSettings(
 
     /** Refuses what would send a secret in the clear, or to an address that has more in it. */
     public VaultSettings {
+        address = checkedAddress(address);
+        String _ = checkedName("mount", mount);
+    }
+
+    /** The same address, with nothing but scheme, host and port; IllegalArgumentException. */
+    public static URI checkedAddress(URI address) {
         String scheme = String.valueOf(address.getScheme());
         String host = String.valueOf(address.getHost());
         boolean plain = scheme.equals("http");
         if (!plain && !scheme.equals("https")) {
-            throw new IllegalArgumentException("the vault's address must begin with https://");
+            throw new IllegalArgumentException("the address must begin with https://");
         }
         if (plain && !LOOPBACK.contains(host)) {
             throw new IllegalArgumentException(
-                    "the vault's address may begin with http:// on this machine only: secrets would"
+                    "the address may begin with http:// on this machine only: secrets would"
                             + " cross the network in the clear");
         }
         String path = address.getPath();
         boolean more = address.getUserInfo() != null || address.getQuery() != null;
         if (more || address.getHost() == null || !(path.isEmpty() || path.equals("/"))) {
             throw new IllegalArgumentException(
-                    "the vault's address must be https://HOST[:PORT] and nothing else");
+                    "the address must be https://HOST[:PORT] and nothing else");
         }
-        address = URI.create(scheme + "://" + address.getAuthority());
-        String _ = checkedName("mount", mount);
+        return URI.create(scheme + "://" + address.getAuthority());
     }
 
     /** One segment of a path in the vault; IllegalArgumentException otherwise. */

@@ -30,7 +30,7 @@ public final class OpenBao implements AutoCloseable {
     public static final String PREFIX = "credentials";
 
     private static final Duration READY_MAX = Duration.ofSeconds(60);
-    private static final Duration REQUEST_MAX = Duration.ofSeconds(10);
+    private static final Duration REQUEST_MAX = Duration.ofSeconds(60);
 
     private final Path binary;
     private final Path directory;

@@ -186,6 +186,7 @@ final class SessionEventsTest {
         session.typed().keyRevoked(new KeyRevokedReport(1));
         session.awaitState(SessionState.FAILED);
         assertThat(session.row().reason.code()).isEqualTo(ReasonCode.KEY_REVOKED);
+        assertThat(world.node(World.FIRST).running()).isEmpty();
         assertThat(session.run(Command.RECOVER)).isEqualTo(OperationState.DONE);
         assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
     }

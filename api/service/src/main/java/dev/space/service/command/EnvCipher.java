@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
+import dev.space.service.key.PlatformCipher;
 import dev.space.store.Blob;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;

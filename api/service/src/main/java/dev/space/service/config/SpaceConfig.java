@@ -83,6 +83,14 @@ public interface SpaceConfig {
         @WithDefault("10s")
         Duration reconcileEvery();
 
+        /** How often organisations' own keys are looked at; two refusals in a row are meant. */
+        @WithDefault("10s")
+        Duration keyWatchEvery();
+
+        /** How long such a key may be unreachable before it counts as revoked. */
+        @WithDefault("1h")
+        Duration keyUnreachableMax();
+
         /** How often the object store is rid of what no row needs. */
         @WithDefault("1h")
         Duration garbageEvery();

@@ -8,7 +8,7 @@ import dev.space.nodeapi.v1.BeginTemplateRequest;
 import dev.space.nodeapi.v1.CompleteTemplateRequest;
 import dev.space.nodeapi.v1.FindTemplateRequest;
 import dev.space.nodeapi.v1.StoredTemplate;
-import dev.space.service.command.LineageKeys;
+import dev.space.service.key.LineageKeys;
 import dev.space.store.NodeStore;
 import dev.space.store.TemplateRows;
 import jakarta.inject.Inject;

@@ -3,7 +3,7 @@ package dev.space.service.rest;
 import dev.space.model.ErrorCode;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
-import dev.space.service.command.LineageKeys;
+import dev.space.service.key.LineageKeys;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
 import jakarta.ws.rs.Consumes;

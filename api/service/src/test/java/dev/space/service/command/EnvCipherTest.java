@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.space.model.ErrorCode;
 import dev.space.model.SessionId;
 import dev.space.model.SpaceException;
+import dev.space.service.key.PlatformCipher;
 import dev.space.store.Blob;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.space.service.command;
+package dev.space.service.key;
 
 import dev.space.model.ErrorCode;
 import dev.space.model.Secret;
@@ -6,7 +6,9 @@ import dev.space.model.SessionId;
 import dev.space.model.SnapshotId;
 import dev.space.model.SpaceException;
 import dev.space.store.Blob;
+import dev.space.store.CustomerKeyRows;
 import dev.space.store.LineageRows;
+import dev.space.store.LineageRows.Kept;
 import dev.space.store.TemplateRows;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -17,8 +19,9 @@ import java.util.Optional;
 
 /**
  * The keys under which sessions are stored: 32 random bytes for each lineage, made when the first
- * of it is stored, sealed in their row. The plain form exists only in this process and in the
- * answer to the node that works with the session.
+ * of it is stored, sealed in their row, and wrapped by their organisation's own key where it has
+ * one. The plain form exists only in this process and in the answer to the node that works with the
+ * session.
  */
 @Singleton
 public class LineageKeys {
@@ -26,12 +29,14 @@ public class LineageKeys {
 
     private final LineageRows rows;
     private final PlatformCipher cipher;
+    private final CustomerKeys customers;
     private final SecureRandom random = new SecureRandom();
 
     @Inject
-    public LineageKeys(LineageRows rows, PlatformCipher cipher) {
+    public LineageKeys(LineageRows rows, PlatformCipher cipher, CustomerKeys customers) {
         this.rows = rows;
         this.cipher = cipher;
+        this.customers = customers;
     }
 
     /** The key of a session's lineage, which the caller wipes; only for the session's node. */
@@ -78,9 +83,9 @@ public class LineageKeys {
 
     private byte[] key(String lineage) {
         try {
-            Optional<Blob> known = rows.key(lineage);
-            Blob sealed = known.isPresent() ? known.get() : rows.keep(lineage, fresh(lineage));
-            return cipher.open(of(lineage), sealed);
+            Optional<Kept> known = rows.key(lineage);
+            Kept kept = known.isPresent() ? known.get() : rows.keep(lineage, fresh(lineage));
+            return cipher.open(of(lineage), sealed(lineage, kept));
         } catch (GeneralSecurityException failure) {
             throw new SpaceException(
                     ErrorCode.INTERNAL,
@@ -89,14 +94,37 @@ public class LineageKeys {
         }
     }
 
-    private Blob fresh(String lineage) throws GeneralSecurityException {
+    private Blob sealed(String lineage, Kept kept) {
+        String by = kept.customerKey();
+        return by == null
+                ? kept.sealed()
+                : customers.unwrap(customers.key(by), of(lineage), kept.sealed());
+    }
+
+    private Kept fresh(String lineage) throws GeneralSecurityException {
         byte[] key = new byte[KEY_BYTES];
         random.nextBytes(key);
         try {
-            return cipher.seal(of(lineage), key);
+            return wrapped(lineage, cipher.seal(of(lineage), key));
         } finally {
             Arrays.fill(key, (byte) 0);
         }
+    }
+
+    /** As the lineage's organisation wants it now. */
+    private Kept wrapped(String lineage, Blob sealed) {
+        CustomerKeyRows.CustomerKey key =
+                rows.organisation(lineage).flatMap(customers::current).orElse(null);
+        return key == null
+                ? new Kept(sealed, null)
+                : new Kept(customers.wrap(key, of(lineage), sealed), key.id());
+    }
+
+    /** Protects a key as its organisation wants it now; what it seals is not touched. */
+    public void wrapAnew(String lineage) {
+        rows.key(lineage)
+                .ifPresent(
+                        kept -> rows.wrap(lineage, kept, wrapped(lineage, sealed(lineage, kept))));
     }
 
     /** Never that of an environment, which is bound to the session's id alone. */

@@ -1,4 +1,4 @@
-package dev.space.service.command;
+package dev.space.service.key;
 
 import dev.space.model.ErrorCode;
 import dev.space.model.Secret;
@@ -41,7 +41,8 @@ public class PlatformCipher {
         this(config.control().envKeyFile());
     }
 
-    PlatformCipher(Path keyFile) {
+    /** With a key file of its own, for tests of what it seals. */
+    public PlatformCipher(Path keyFile) {
         this.key = key(keyFile);
     }
 
@@ -67,7 +68,7 @@ public class PlatformCipher {
      *
      * @param of what it is of: only asked for with the same it opens again
      */
-    Blob seal(String of, byte[] plain) throws GeneralSecurityException {
+    public Blob seal(String of, byte[] plain) throws GeneralSecurityException {
         byte[] nonce = new byte[NONCE_BYTES];
         random.nextBytes(nonce);
         byte[] sealed = cipher(Cipher.ENCRYPT_MODE, of, nonce).doFinal(plain);
@@ -76,7 +77,7 @@ public class PlatformCipher {
     }
 
     /** The plain form, which the caller wipes. */
-    byte[] open(String of, Blob sealed) throws GeneralSecurityException {
+    public byte[] open(String of, Blob sealed) throws GeneralSecurityException {
         byte[] bytes = sealed.bytes();
         if (bytes.length < NONCE_BYTES) {
             throw new GeneralSecurityException("too short");
