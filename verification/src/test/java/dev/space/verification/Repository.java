@@ -2,12 +2,15 @@ package dev.space.verification;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The clone that is being tested: its root, its modules, its files. */
 public final class Repository {
@@ -37,26 +40,45 @@ public final class Repository {
                 .toList();
     }
 
-    /** Every file of the clone that a person wrote, tracked or not. */
+    /**
+     * Every file of the clone that a person wrote, tracked or not. What is built is not even looked
+     * at: it is large, and changes while tests run.
+     */
     static List<Path> sources() {
-        try (Stream<Path> all = Files.find(root(), 40, (p, a) -> a.isRegularFile())) {
-            return all.filter(Repository::isSource).sorted().toList();
+        List<Path> found = new ArrayList<>();
+        try {
+            Files.walkFileTree(root(), new Sources(found));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return found.stream().sorted().toList();
     }
 
     static List<Path> sources(String ending) {
         return sources().stream().filter(p -> p.toString().endsWith(ending)).toList();
     }
 
-    private static boolean isSource(Path file) {
-        for (Path part : root().relativize(file)) {
-            if (NOT_SOURCES.contains(part.toString())) {
-                return false;
-            }
+    private static final class Sources extends SimpleFileVisitor<Path> {
+        private final List<Path> found;
+
+        Sources(List<Path> found) {
+            this.found = found;
         }
-        return true;
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+            return NOT_SOURCES.contains(String.valueOf(directory.getFileName()))
+                    ? FileVisitResult.SKIP_SUBTREE
+                    : FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (attributes.isRegularFile()) {
+                found.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+        }
     }
 
     static String relative(Path file) {
