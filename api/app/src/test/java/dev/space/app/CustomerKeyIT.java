@@ -334,7 +334,10 @@ class CustomerKeyIT {
                 .isEqualTo("KEY_REVOKED");
         String far = body("").replace("127.0.0.1", "bao.example.com");
         assertThat(ok(put(KEY, far), 400).get("detail").asText()).contains("in the clear");
-        assertThat(ok(put(KEY, "{\"key\":\"space\",\"id\":\"a\",\"secret\":\"b\"}"), 400).get("detail").asText())
+        assertThat(
+                        ok(put(KEY, "{\"key\":\"space\",\"id\":\"a\",\"secret\":\"b\"}"), 400)
+                                .get("detail")
+                                .asText())
                 .contains("address is needed");
         String closed = body("").replace(":" + bao().port(), ":1");
         assertThat(ok(put(KEY, closed), 503).get("code").asText())

@@ -167,7 +167,7 @@ final class MintedToken implements AutoCloseable {
             String why =
                     cause instanceof NoToken known
                             ? String.valueOf(known.getMessage())
-                            : String.valueOf(cause);
+                            : cause == null ? "" : cause.getClass().getSimpleName();
             LOG.warn("credential {} gets no token: {}", grant.id(), why);
         }
     }
