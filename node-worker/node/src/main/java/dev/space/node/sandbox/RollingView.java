@@ -105,14 +105,11 @@ public final class RollingView {
                 || (stop != null && stop.snapshot().equals(snapshot));
     }
 
-    /**
-     * Removes what the control plane lists no more, held or not: it removes nothing that an
-     * operation under way names. False when that must be asked for again.
-     */
+    /** Removes what the control plane lists no more; false when that must be asked for again. */
     public boolean forget(SessionId id, List<SnapshotId> snapshots) {
         return !sessions.containsKey(id)
                 || snapshots.isEmpty()
-                || !removed(id, snapshots, false).isEmpty();
+                || remove(id, snapshots).containsAll(snapshots);
     }
 
     /**
@@ -120,10 +117,6 @@ public final class RollingView {
      * what an operation took hold of since they were chosen.
      */
     public Set<SnapshotId> remove(SessionId id, List<SnapshotId> snapshots) {
-        return removed(id, snapshots, true);
-    }
-
-    private Set<SnapshotId> removed(SessionId id, List<SnapshotId> snapshots, boolean leaveHeld) {
         Session session = sessions.get(id);
         if (session == null || snapshots.isEmpty()) {
             return Set.of();
@@ -132,9 +125,7 @@ public final class RollingView {
                         () -> {
                             Set<SnapshotId> gone = new HashSet<>();
                             for (SnapshotId snapshot : snapshots) {
-                                boolean held =
-                                        session.record().holds(snapshot, parts.clock().millis());
-                                if (!held || !leaveHeld) {
+                                if (!session.record().holds(snapshot, parts.clock().millis())) {
                                     parts.snapshots().delete(id, snapshot);
                                     gone.add(snapshot);
                                 }
