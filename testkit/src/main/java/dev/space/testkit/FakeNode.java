@@ -3,7 +3,6 @@ package dev.space.testkit;
 import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
-import dev.space.contract.node.HoldSnapshot;
 import dev.space.contract.node.NodeActivities;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
@@ -22,12 +21,10 @@ import dev.space.model.SnapshotId;
 import dev.space.model.SnapshotKind;
 import dev.space.model.SpaceException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +47,6 @@ public final class FakeNode implements NodeActivities {
         private long presentEpoch;
         private @Nullable SnapshotId presentSource;
         private @Nullable SandboxStarted started;
-        private final Set<SnapshotId> holds = new HashSet<>();
         private final Map<SnapshotId, SnapshotTaken> snapshots = new LinkedHashMap<>();
     }
 
@@ -136,14 +132,6 @@ public final class FakeNode implements NodeActivities {
         }
     }
 
-    /** The node's own retention would have this one go; an operation's hold keeps it. */
-    public synchronized void thin(SessionId session, SnapshotId snapshot) {
-        Session s = sessions.get(session);
-        if (s != null && !s.holds.contains(snapshot)) {
-            s.snapshots.remove(snapshot);
-        }
-    }
-
     /** The VM of the session ends by itself; answers the start that made it. */
     public synchronized @Nullable Fence exit(SessionId session) {
         Session s = sessions.get(session);
@@ -189,21 +177,6 @@ public final class FakeNode implements NodeActivities {
     @Override
     public @Nullable SnapshotTaken preserveDisk(PreserveDisk request) {
         return step("preserve", request.ref(), s -> preserve(s, request));
-    }
-
-    @Override
-    public void holdSnapshot(HoldSnapshot request) {
-        step(
-                "hold",
-                request.ref(),
-                s -> {
-                    if (!s.snapshots.containsKey(request.snapshot())) {
-                        throw new SpaceException(
-                                ErrorCode.SNAPSHOT_NOT_FOUND, "no " + request.snapshot());
-                    }
-                    s.holds.add(request.snapshot());
-                    return s;
-                });
     }
 
     @Override

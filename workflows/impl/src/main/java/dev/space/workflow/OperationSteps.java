@@ -46,12 +46,6 @@ final class OperationSteps {
                     OperationSteps::pause,
                     new Undo.None(
                             "before publish the node thaws by itself, after it that VM is over"));
-    private static final Step HOLD =
-            new Step(
-                    "hold the target",
-                    Holding::target,
-                    new Undo.None(
-                            "it ends by itself, and only keeps a snapshot from being thinned"));
     private static final Step SAFETY =
             new Step(
                     "safety snapshot",
@@ -140,14 +134,13 @@ final class OperationSteps {
             case DESTROY -> List.of(RELEASE);
             case ROLLBACK ->
                     switch (from) {
-                        case RUNNING -> List.of(HOLD, SAFETY, START_FROM_TARGET);
-                        case FAILED ->
-                                List.of(HOLD, PRESERVE, LIST, NEED_SAFETY, START_FROM_TARGET);
-                        case SUSPENDED -> List.of(HOLD, START_FROM_TARGET_ANYWHERE);
-                        case NEW, WARM, PAUSED, DESTROYED -> List.of(HOLD, START_FROM_TARGET);
+                        case RUNNING -> List.of(SAFETY, START_FROM_TARGET);
+                        case FAILED -> List.of(PRESERVE, LIST, NEED_SAFETY, START_FROM_TARGET);
+                        case SUSPENDED -> List.of(START_FROM_TARGET_ANYWHERE);
+                        case NEW, WARM, PAUSED, DESTROYED -> List.of(START_FROM_TARGET);
                     };
             // The commit makes the children: all of them, or none where a DESTROY was faster.
-            case FORK -> List.of(asked.target() == null ? TAKE : HOLD);
+            case FORK -> asked.target() != null ? List.of() : List.of(TAKE);
             case SUSPEND -> suspend(record);
             case RESTORE -> List.of(RESTORE);
             case PREPARE, BIND ->

@@ -66,46 +66,6 @@ final class SessionForkTest {
                 .toList();
     }
 
-    @Test
-    void aSourceThatWasThinnedAfterTheAcceptanceMakesNoChildren() throws InterruptedException {
-        source.create();
-        SnapshotId first = checkpoint();
-        checkpoint();
-        Held held = world.node(World.FIRST).hold("hold", Held.Point.BEFORE_EFFECT);
-        OperationId operation = Forks.request(world, source, 2, first);
-        source.send(operation, Command.FORK);
-        assertThat(held.awaitArrival(World.PATIENCE)).isTrue();
-        world.node(World.FIRST).thin(source.id, first);
-        held.release();
-
-        assertThat(source.await(operation)).isEqualTo(OperationState.FAILED);
-        assertThat(world.store.operation(operation).error).isEqualTo(ErrorCode.SNAPSHOT_NOT_FOUND);
-        assertThat(children(operation)).isEmpty();
-        assertThat(source.row().state).isEqualTo(SessionState.RUNNING);
-    }
-
-    @Test
-    void whatChildrenStartFromIsNotThinnedBeforeTheyDo() {
-        source.create();
-        SnapshotId first = checkpoint();
-        checkpoint();
-        OperationId fork = Forks.run(world, source, 2, first);
-        world.node(World.FIRST).thin(source.id, first);
-        Forks.sendCreations(world, fork);
-        assertThat(startedFrom(fork)).containsExactly(first, first);
-    }
-
-    @Test
-    void aNodeThatDoesNotAnswerToTheHoldIsTheChildrensToTell() {
-        source.create();
-        SnapshotId first = checkpoint();
-        world.faults.script("hold", Fault.CALL_LOST, Fault.CALL_LOST);
-        OperationId fork = fork(1, first);
-
-        assertThat(world.store.operation(fork).state).isEqualTo(OperationState.DONE);
-        assertThat(startedFrom(fork)).containsExactly(first);
-    }
-
     private ErrorCode errorOf(World.Session child) {
         ErrorCode error = world.store.operations(child.id).getFirst().error;
         return error == null ? ErrorCode.INTERNAL : error;

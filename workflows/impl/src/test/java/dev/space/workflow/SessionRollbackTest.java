@@ -165,40 +165,6 @@ final class SessionRollbackTest {
     }
 
     @Test
-    void aTargetThatWasThinnedAfterTheAcceptanceLeavesItRunning() throws InterruptedException {
-        session.create();
-        SnapshotId first = checkpoint();
-        Held held = world.node(World.FIRST).hold("hold", Held.Point.BEFORE_EFFECT);
-        OperationId operation = Rollbacks.request(world, session, first, false);
-        session.send(operation, Command.ROLLBACK);
-        assertThat(held.awaitArrival(World.PATIENCE)).isTrue();
-        world.node(World.FIRST).thin(session.id, first);
-        held.release();
-
-        assertThat(session.await(operation)).isEqualTo(OperationState.FAILED);
-        assertThat(world.store.operation(operation).error).isEqualTo(ErrorCode.SNAPSHOT_NOT_FOUND);
-        assertThat(session.row().state).isEqualTo(SessionState.RUNNING);
-        assertThat(startedFrom()).as("the same VM").isNull();
-        assertThat(world.faults.count("pause")).isZero();
-        assertThat(session.run(Command.CHECKPOINT)).isEqualTo(OperationState.DONE);
-    }
-
-    @Test
-    void aTargetIsNotThinnedOnceItIsHeld() throws InterruptedException {
-        session.create();
-        SnapshotId first = checkpoint();
-        Held held = world.node(World.FIRST).hold("pause", Held.Point.BEFORE_EFFECT);
-        OperationId operation = Rollbacks.request(world, session, first, false);
-        session.send(operation, Command.ROLLBACK);
-        assertThat(held.awaitArrival(World.PATIENCE)).isTrue();
-        world.node(World.FIRST).thin(session.id, first);
-        held.release();
-
-        assertThat(session.await(operation)).isEqualTo(OperationState.DONE);
-        assertThat(startedFrom()).isEqualTo(first);
-    }
-
-    @Test
     void acceptLossGoesOnWithoutOne() {
         session.create();
         SnapshotId first = checkpoint();

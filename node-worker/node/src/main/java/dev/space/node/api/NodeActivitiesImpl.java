@@ -3,7 +3,6 @@ package dev.space.node.api;
 import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
-import dev.space.contract.node.HoldSnapshot;
 import dev.space.contract.node.NodeActivities;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
@@ -112,11 +111,6 @@ public final class NodeActivitiesImpl implements NodeActivities {
     public @Nullable SnapshotTaken preserveDisk(PreserveDisk request) {
         return NodeActivitiesImpl.<@Nullable SnapshotTaken>step(
                 () -> manager.preserveDisk(request));
-    }
-
-    @Override
-    public void holdSnapshot(HoldSnapshot request) {
-        done(() -> manager.hold(request));
     }
 
     @Override

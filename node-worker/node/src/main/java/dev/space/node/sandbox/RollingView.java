@@ -10,7 +10,6 @@ import dev.space.node.volumes.SnapshotCosts;
 import dev.space.node.volumes.SnapshotManifest;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,10 +87,7 @@ public final class RollingView {
         return SnapshotCosts.of(parts.volume(), session, snapshots(session).reversed());
     }
 
-    /**
-     * True when the sandbox of the session began with this snapshot, or the next one will, or what
-     * an operation makes that was accepted.
-     */
+    /** True when the sandbox of the session began with this snapshot, or the next one will. */
     public boolean standsOn(SessionId id, SnapshotId snapshot) {
         Session session = sessions.get(id);
         if (session == null) {
@@ -100,22 +96,16 @@ public final class RollingView {
         SessionRecord record = session.record();
         Present present = record.present();
         LiveVm.Stop stop = record.live() == null ? null : record.live().stop();
-        return record.holds(snapshot, parts.clock().millis())
-                || (present != null && snapshot.equals(present.source()))
+        return (present != null && snapshot.equals(present.source()))
                 || (stop != null && stop.snapshot().equals(snapshot));
     }
 
     /** Removes what the control plane lists no more; false when that must be asked for again. */
     public boolean forget(SessionId id, List<SnapshotId> snapshots) {
-        return !sessions.containsKey(id)
-                || snapshots.isEmpty()
-                || remove(id, snapshots).containsAll(snapshots);
+        return !sessions.containsKey(id) || snapshots.isEmpty() || !remove(id, snapshots).isEmpty();
     }
 
-    /**
-     * Removes snapshots; answers which are gone now: none while a step is at work, else all but
-     * what an operation took hold of since they were chosen.
-     */
+    /** Removes snapshots; answers which are gone now: all, or none while a step is at work. */
     public Set<SnapshotId> remove(SessionId id, List<SnapshotId> snapshots) {
         Session session = sessions.get(id);
         if (session == null || snapshots.isEmpty()) {
@@ -123,14 +113,10 @@ public final class RollingView {
         }
         return session.<Set<SnapshotId>>whenIdle(
                         () -> {
-                            Set<SnapshotId> gone = new HashSet<>();
                             for (SnapshotId snapshot : snapshots) {
-                                if (!session.record().holds(snapshot, parts.clock().millis())) {
-                                    parts.snapshots().delete(id, snapshot);
-                                    gone.add(snapshot);
-                                }
+                                parts.snapshots().delete(id, snapshot);
                             }
-                            return Optional.of(gone);
+                            return Optional.of(Set.copyOf(snapshots));
                         })
                 .orElse(Set.of());
     }

@@ -3,7 +3,6 @@ package dev.space.node.sandbox;
 import dev.space.contract.node.DeleteSnapshot;
 import dev.space.contract.node.DownloadSnapshot;
 import dev.space.contract.node.EndSandbox;
-import dev.space.contract.node.HoldSnapshot;
 import dev.space.contract.node.PreserveDisk;
 import dev.space.contract.node.ReleaseSession;
 import dev.space.contract.node.SandboxStarted;
@@ -142,24 +141,6 @@ public final class SandboxManager implements AutoCloseable {
         return this.<@Nullable SnapshotTaken>on(
                 request.ref().session(),
                 s -> snapshot.preserveDisk(s, request.ref(), request.snapshot()));
-    }
-
-    /** Until the operation is over, and its children have had time to start. */
-    public void hold(HoldSnapshot request) {
-        SessionId id = request.ref().session();
-        on(
-                id,
-                s ->
-                        s.<Boolean>current(
-                                request.ref(),
-                                () -> {
-                                    var _ = parts.snapshots().requireGood(id, request.snapshot());
-                                    long number = request.ref().fence().number();
-                                    long now = parts.clock().millis();
-                                    Hold hold = Hold.from(request.snapshot(), number, now);
-                                    s.save(s.record().withHold(hold, now));
-                                    return true;
-                                }));
     }
 
     public void end(EndSandbox request) {

@@ -96,17 +96,6 @@ final class Session {
         });
     }
 
-    /** As fenced for what is about no VM: it is refused as stale, but it overtakes nothing. */
-    <T> T current(StepRef ref, Supplier<T> step) {
-        return alone(() -> {
-            if (closed) {
-                throw new SessionClosedException();
-            }
-            requireCurrent(ref.fence());
-            return step.get();
-        });
-    }
-
     <T extends @Nullable Object> T alone(Supplier<T> body) {
         lock.lock();
         try {

@@ -2,7 +2,6 @@ package dev.space.node.sandbox;
 
 import dev.space.model.Fence;
 import dev.space.model.OperationId;
-import dev.space.model.SnapshotId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,41 +13,31 @@ import org.jspecify.annotations.Nullable;
  * @param highest highest fence seen; lower ones are refused
  * @param live the VM, or null when the session has none here
  * @param present what ran last, or null when nothing did
- * @param holds snapshots that operations start from, the newest last
  */
 record SessionRecord(
-        Fence highest,
-        @Nullable LiveVm live,
-        List<StepResult> results,
-        @Nullable Present present,
-        List<Hold> holds) {
+        Fence highest, @Nullable LiveVm live, List<StepResult> results, @Nullable Present present) {
 
     /** Answers that are kept for retries; older operations cannot be retried any more. */
     private static final int RESULTS_MAX = 16;
 
-    /** Beyond that the oldest is given up: so many forks of different moments in one hour. */
-    private static final int HOLDS_MAX = 64;
-
-    static final SessionRecord EMPTY =
-            new SessionRecord(new Fence(0, 0, 0), null, List.of(), null, List.of());
+    static final SessionRecord EMPTY = new SessionRecord(new Fence(0, 0, 0), null, List.of(), null);
 
     SessionRecord {
         results = List.copyOf(results);
-        holds = holds == null ? List.of() : List.copyOf(holds); // a journal of before has none
     }
 
     SessionRecord seen(Fence fence) {
         return fence.compareTo(highest) > 0
-                ? new SessionRecord(fence, live, results, present, holds)
+                ? new SessionRecord(fence, live, results, present)
                 : this;
     }
 
     SessionRecord withLive(@Nullable LiveVm next) {
-        return new SessionRecord(highest, next, results, present, holds);
+        return new SessionRecord(highest, next, results, present);
     }
 
     SessionRecord withPresent(Present next) {
-        return new SessionRecord(highest, live, results, next, holds);
+        return new SessionRecord(highest, live, results, next);
     }
 
     SessionRecord withResult(StepResult result) {
@@ -57,24 +46,7 @@ record SessionRecord(
                 r -> r.operation().equals(result.operation()) && r.step().equals(result.step()));
         next.add(result);
         int from = Math.max(0, next.size() - RESULTS_MAX);
-        return new SessionRecord(highest, live, next.subList(from, next.size()), present, holds);
-    }
-
-    SessionRecord withHold(Hold hold, long nowMillis) {
-        List<Hold> next = new ArrayList<>(holds);
-        next.removeIf(h ->
-                !h.lasts(highest.number(), nowMillis)
-                        || (h.snapshot().equals(hold.snapshot()) && h.number() <= hold.number()));
-        next.add(hold);
-        int from = Math.max(0, next.size() - HOLDS_MAX);
-        return new SessionRecord(highest, live, results, present, next.subList(from, next.size()));
-    }
-
-    /** An operation that was accepted starts from it, or what that operation made does. */
-    boolean holds(SnapshotId snapshot, long nowMillis) {
-        return holds.stream()
-                .anyMatch(
-                        h -> h.snapshot().equals(snapshot) && h.lasts(highest.number(), nowMillis));
+        return new SessionRecord(highest, live, next.subList(from, next.size()), present);
     }
 
     /** After an end, a start of the same operation must really start again. */
@@ -83,8 +55,7 @@ record SessionRecord(
                 highest,
                 live,
                 results.stream().filter(r -> !r.step().equals(StepResult.START)).toList(),
-                present,
-                holds);
+                present);
     }
 
     Optional<StepResult> result(OperationId operation, String step) {

@@ -31,9 +31,6 @@ public interface NodeActivities {
     /** Null when there is no disk of a dead sandbox here. */
     @Nullable SnapshotTaken preserveDisk(PreserveDisk request);
 
-    /** Before an operation changes anything: what it starts from is there, and stays. */
-    void holdSnapshot(HoldSnapshot request);
-
     void endSandbox(EndSandbox request);
 
     void releaseSession(ReleaseSession request);
